@@ -1,0 +1,216 @@
+"""The governed contract as the program uses it: frozen records, every reference resolved by name.
+
+`catalog/loading.py` makes them from YAML and is the only place that does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+
+from catalog.datatypes import DataType
+
+
+class Cardinality(StrEnum):
+    """How many rows of the far side one row may meet, and the other way round."""
+
+    ONE_TO_ONE = "one_to_one"
+    MANY_TO_ONE = "many_to_one"
+    ONE_TO_MANY = "one_to_many"
+    MANY_TO_MANY = "many_to_many"
+
+    @property
+    def is_to_one(self) -> bool:
+        """Whether at most one linked row should match."""
+        return self in (Cardinality.ONE_TO_ONE, Cardinality.MANY_TO_ONE)
+
+
+class Restates(StrEnum):
+    """What an effective date means: the case that taught it is a deleted current pay floor."""
+
+    CHANGES = "changes"
+    """Each row stands until a later row of the same keys."""
+    ALL = "all"
+    """Each effective date restates the whole schedule."""
+
+
+class Sensitivity(StrEnum):
+    """Who may see a property's values."""
+
+    NONE = "none"
+    RESTRICTED = "restricted"
+
+
+@dataclass(frozen=True, slots=True)
+class CensoredColumns:
+    """The companion columns that turn a property's value into a bound."""
+
+    side: str
+    """Column holding `<`, `<=`, `>`, `>=` or blank (the value is not censored)."""
+    limit: str
+    """Column holding the bound, of the property's own type."""
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """One property of an object type; its name is the name of the view's column."""
+
+    name: str
+    type: DataType
+    description: str = ""
+    unit: str | None = None
+    """Such as `AUD/hour`; None when it has none or none is declared."""
+    missing: tuple[str, ...] = ()
+    """Texts that mean there is no value, compared after trimming ASCII blanks."""
+    raw: str | None = None
+    """Companion column with the text as it was printed."""
+    cause: str | None = None
+    """Companion column with the cause, where cleaning found no value."""
+    censored: CensoredColumns | None = None
+    non_negative: bool = False
+    """Bounds the other end of a censored value at zero."""
+    display_scale: int | None = None
+    """Digits after the point that a person is shown at least; never rounds."""
+    sensitivity: Sensitivity = Sensitivity.NONE
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Every column of the view that this property needs."""
+        companions = (self.raw, self.cause)
+        bounds = (self.censored.side, self.censored.limit) if self.censored else ()
+        return (self.name, *(column for column in companions if column), *bounds)
+
+
+@dataclass(frozen=True, slots=True)
+class ProvenanceColumns:
+    """The columns that say where a row was read."""
+
+    document: str | None = None
+    table: str | None = None
+    page: str | None = None
+    row: str | None = None
+
+    def named(self) -> tuple[tuple[str, str], ...]:
+        """Pairs of part and column, for the parts that the view has."""
+        pairs = (("document", self.document), ("table", self.table), ("page", self.page), ("row", self.row))
+        return tuple((part, column) for part, column in pairs if column is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectType:
+    """A governed view and what its rows are."""
+
+    name: str
+    view: str
+    """Schema and name, such as `ontology.employee_pay`."""
+    primary_key: tuple[str, ...]
+    properties: tuple[Property, ...]
+    description: str = ""
+    grain: str = ""
+    provenance: ProvenanceColumns = ProvenanceColumns()
+
+    def find_property(self, name: str) -> Property | None:
+        """The property of that name, if there is one."""
+        return next((item for item in self.properties if item.name == name), None)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Every column that the contract declares of the view, each once."""
+        declared = [column for item in self.properties for column in item.columns]
+        return tuple(dict.fromkeys([*declared, *(column for _, column in self.provenance.named())]))
+
+
+@dataclass(frozen=True, slots=True)
+class EffectiveDates:
+    """How the rows of a link stand in time."""
+
+    date: str
+    """Property of the near side: the member's own date."""
+    valid_from: str
+    """Property of the far side: the first day on which a row counts."""
+    restates: Restates
+    valid_to: str | None = None
+    """Property of the far side, exclusive; blank is open."""
+    within: tuple[str, ...] = ()
+    """Link keys of the far side that tell schedules apart, under `restates: all`."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkType:
+    """A stored link from one object type to another."""
+
+    name: str
+    source: str
+    """Object type of the near side."""
+    source_keys: tuple[str, ...]
+    target: str
+    """Object type of the far side."""
+    target_keys: tuple[str, ...]
+    """In the order of `source_keys`."""
+    cardinality: Cardinality
+    optional: bool = False
+    as_of: EffectiveDates | None = None
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Whose data this is: words that name the whole corpus are never filters."""
+
+    subject_name: str
+    aliases: tuple[str, ...] = ()
+    statement: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Calendar:
+    """How the organisation names its days and years."""
+
+    fiscal_year_start_month: int = 1
+    fiscal_year_label: str = "end_year"
+    week_start: str = "monday"
+    time_zone: str = "UTC"
+    """IANA name; times without an offset are read in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Outer bounds of one statement."""
+
+    max_objects: int = 3
+    max_rows: int = 1000
+    timeout: timedelta = timedelta(seconds=60)
+
+
+@dataclass(frozen=True, slots=True)
+class Contract:
+    """One version of the governed contract."""
+
+    id: str
+    version: str
+    """Semantic version, as the file states it."""
+    status: str
+    hash: str
+    """SHA-256 of the canonical content, 64 hex digits."""
+    object_types: tuple[ObjectType, ...]
+    link_types: tuple[LinkType, ...]
+    identity: Identity | None = None
+    calendar: Calendar = Calendar()
+    limits: Limits = Limits()
+
+    def object_type(self, name: str) -> ObjectType | None:
+        """The object type of that name, if there is one."""
+        return next((item for item in self.object_types if item.name == name), None)
+
+    def link(self, source: str, name: str) -> LinkType | None:
+        """The link of that name that starts at the object type `source`, if there is one."""
+        return next((item for item in self.link_types if item.name == name and item.source == source), None)
+
+    def links_from(self, source: str) -> tuple[LinkType, ...]:
+        """Every link that starts at the object type `source`."""
+        return tuple(item for item in self.link_types if item.source == source)
+
+    def reference(self) -> dict[str, str]:
+        """What a record says of the contract it speaks of."""
+        return {"id": self.id, "version": self.version, "hash": self.hash}

@@ -1,0 +1,1 @@
+"""Warehouse engines behind one port: they run certified queries, and nothing else."""

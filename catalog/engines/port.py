@@ -1,0 +1,82 @@
+"""The port between Trivet and a warehouse: a snapshot that runs certified queries, and its faults."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Protocol
+
+from catalog.referee.certified import CertifiedQuery
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotIdentity:
+    """Which data was looked at, so that an evaluation can be replayed on the same."""
+
+    generation: str | None
+    """Name that ingestion gave the warehouse; None where it did not come from there."""
+    device: int
+    inode: int
+    size: int
+    """Bytes."""
+    modified_ns: int
+    """Nanoseconds since 1970."""
+
+    def to_json(self) -> dict[str, str | int | None]:
+        """As the ledger holds it; what may pass 2**53 travels as text."""
+        return {
+            "generation": self.generation,
+            "device": str(self.device),
+            "inode": str(self.inode),
+            "size": self.size,
+            "modified_ns": str(self.modified_ns),
+        }
+
+
+class EngineFault(Exception):
+    """The engine could not answer. Its text is the engine's message, on one line."""
+
+
+class WarehouseMissing(EngineFault):
+    """There is no warehouse to look at."""
+
+
+class QueryTimeout(EngineFault):
+    """The query ran longer than it may."""
+
+
+class Snapshot(Protocol):
+    """One consistent look at the data."""
+
+    identity: SnapshotIdentity
+
+    def columns(self, view: str) -> Mapping[str, str] | None:
+        """Physical type of each column of a view, in order; None where there is no such view."""
+
+    def run(self, query: CertifiedQuery, timeout: timedelta) -> list[tuple[Any, ...]]:
+        """All rows of a certified query.
+
+        Raises:
+            QueryTimeout: it took longer than `timeout`.
+            EngineFault: the engine failed.
+        """
+
+    def stream(self, query: CertifiedQuery, timeout: timedelta) -> Iterator[tuple[Any, ...]]:
+        """The rows of a certified query, fetched as they are asked for; raises as `run` does."""
+
+
+class Engine(Protocol):
+    """A warehouse engine."""
+
+    name: str
+    version: str
+
+    def snapshot(self) -> AbstractContextManager[Snapshot]:
+        """Opens one snapshot.
+
+        Raises:
+            WarehouseMissing: there is nothing to open.
+            EngineFault: it cannot be opened.
+        """

@@ -1,0 +1,264 @@
+"""Text to tree. The parser is Lark's LALR; the grammar stands in `grammar.lark`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from functools import cache
+from importlib.resources import files
+from typing import Any, cast
+
+from lark import Lark, Token, Transformer, UnexpectedInput, v_args
+from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedToken, VisitError
+from lark.tree import Meta
+
+from catalog.expressions.tree import (
+    And,
+    Arithmetic,
+    ArithmeticOperator,
+    Between,
+    Comparison,
+    ComparisonOperator,
+    Condition,
+    Literal,
+    Membership,
+    Not,
+    Operand,
+    Or,
+    Presence,
+    PropertyRef,
+    Quantifier,
+    Span,
+)
+
+MAX_LENGTH = 4000
+"""Characters of one condition. A longer one is a table that wants to be data."""
+MAX_DEPTH = 50
+"""Nested parentheses and `not`s, so that no tree can exhaust the stack."""
+MAX_OPERATORS = 100
+"""Arithmetic operators of one condition, for the same reason: `a + a + a` nests to the left."""
+
+KEYWORDS = frozenset({"and", "or", "not", "between", "in", "is", "missing", "present", "true", "false"})
+"""Words that cannot be the name of a property or link."""
+
+_NEGATIONS = re.compile(rf"(\bnot[\s(]+){{{MAX_DEPTH}}}")
+_NUMBER_LIKE = re.compile(r"[0-9.][A-Za-z0-9_.,]*")
+_DURATION_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+_SQL_WORDS = frozenset({"select", "where", "null", "like", "exists", "from", "case", "cast", "coalesce"})
+
+
+@dataclass(frozen=True, slots=True)
+class SyntaxFault:
+    """Why a text is not a condition."""
+
+    message: str
+    span: Span
+
+
+class _LiteralFault(Exception):
+    def __init__(self, message: str, span: Span) -> None:
+        super().__init__(message)
+        self.fault = SyntaxFault(message, span)
+
+
+def parse_condition(text: str) -> Condition | SyntaxFault:
+    """The tree of a condition, or what is wrong with it and where."""
+    if len(text) > MAX_LENGTH:
+        return SyntaxFault(f"a condition has at most {MAX_LENGTH} characters, this one {len(text)}", (0, len(text)))
+    if not text.strip():
+        return SyntaxFault("expected a condition such as `hourly_rate < 25`, found nothing", (0, 0))
+    if (deep := _too_deep(text)) is not None:
+        message = f"nested deeper than {MAX_DEPTH} levels or longer than {MAX_OPERATORS} operators; split the monitor"
+        return SyntaxFault(message, (deep, deep + 1))
+    try:
+        tree = _parser().parse(text)
+        return cast("Condition", _ToTree().transform(tree))
+    except UnexpectedInput as error:
+        return _explain(text, error)
+    except VisitError as error:
+        if isinstance(error.orig_exc, _LiteralFault):
+            return error.orig_exc.fault
+        raise
+
+
+@cache
+def _parser() -> Lark:
+    grammar = files("catalog.expressions").joinpath("grammar.lark").read_text("utf-8")
+    return Lark(grammar, parser="lalr", propagate_positions=True, maybe_placeholders=True)
+
+
+def _too_deep(text: str) -> int | None:
+    """Offset at which the text goes past a bound that keeps every tree shallow; None if it never does."""
+    depth = operators = 0
+    quote: str | None = None
+    for offset, char in enumerate(text):
+        if quote:
+            quote = None if char == quote else quote
+            continue
+        match char:
+            case "'" | '"':
+                quote = char
+            case "(":
+                depth += 1
+            case ")":
+                depth -= 1
+            case "+" | "-" | "*" | "/":
+                operators += 1
+        if depth > MAX_DEPTH or operators > MAX_OPERATORS:
+            return offset
+    negations = _NEGATIONS.search(text)
+    return negations.start() if negations else None
+
+
+def _explain(text: str, error: UnexpectedInput) -> SyntaxFault:
+    match error:
+        case UnexpectedEOF():
+            return SyntaxFault("the condition ends too early", (len(text), len(text)))
+        case UnexpectedToken(token=Token(type="$END")):
+            return SyntaxFault("the condition ends too early", (len(text), len(text)))
+        case UnexpectedToken(token=token):
+            start = token.start_pos or 0
+            if text[start - 1 : start + 1] == "==":
+                return SyntaxFault("unexpected '=='; write = for equality", (start - 1, start + 1))
+            return SyntaxFault(_unexpected(str(token)), (start, start + len(token)))
+        case UnexpectedCharacters():
+            start = error.pos_in_stream or 0
+            if text[start] in "'\"":
+                return SyntaxFault("the text is not closed on this line", (start, len(text)))
+            if (word := _NUMBER_LIKE.match(text, start)) is not None:
+                return SyntaxFault(f"'{word[0]}' is not a number; write digits with a point", word.span())
+            return SyntaxFault(_unexpected(text[start : start + 1]), (start, start + 1))
+    return SyntaxFault(str(error), (0, len(text)))
+
+
+def _unexpected(found: str) -> str:
+    hints = {
+        "&": "; write and",
+        "|": "; write or",
+        ";": "; one condition stands alone",
+        "=": "; a condition compares once: write `and` between two comparisons",
+        "<": "; a condition compares once: write `and` between two comparisons",
+        ">": "; a condition compares once: write `and` between two comparisons",
+    }
+    if found.lower() in _SQL_WORDS:
+        return f"unexpected '{found}': a condition is not SQL; see the expression reference"
+    if found.lower() in KEYWORDS and found not in KEYWORDS:
+        return f"unexpected '{found}': keywords are lower case, write '{found.lower()}'"
+    return f"unexpected '{found}'{hints.get(found, '')}"
+
+
+def _span(meta: Meta) -> Span:
+    return meta.start_pos, meta.end_pos
+
+
+@v_args(meta=True)
+class _ToTree(Transformer[Token, Any]):
+    """One method for each alias of the grammar."""
+
+    def start(self, meta: Meta, items: list[Condition]) -> Condition:
+        return items[0]
+
+    def disjunction(self, meta: Meta, items: list[Condition]) -> Condition:
+        return Or(tuple(items), span=_span(meta))
+
+    def conjunction(self, meta: Meta, items: list[Condition]) -> Condition:
+        return And(tuple(items), span=_span(meta))
+
+    def not_(self, meta: Meta, items: list[Condition]) -> Condition:
+        return Not(items[0], span=_span(meta))
+
+    def quantified(self, meta: Meta, items: list[Any]) -> Condition:
+        quantifier, inner = Quantifier(str(items[0])), items[1]
+        span = _span(meta)
+        match inner:
+            case Comparison():
+                return Comparison(inner.operator, inner.left, inner.right, quantifier, span)
+            case Between():
+                return Between(inner.value, inner.low, inner.high, quantifier, span)
+            case Membership():
+                return Membership(inner.value, inner.choices, quantifier, span)
+        raise _LiteralFault(f"{quantifier}(...) takes exactly one comparison; write `not` outside of it", span)
+
+    def comparison(self, meta: Meta, items: list[Any]) -> Condition:
+        operator = ComparisonOperator("!=" if items[1] == "<>" else str(items[1]))
+        return Comparison(operator, items[0], items[2], span=_span(meta))
+
+    def between(self, meta: Meta, items: list[Operand]) -> Condition:
+        return Between(items[0], items[1], items[2], span=_span(meta))
+
+    def not_between(self, meta: Meta, items: list[Operand]) -> Condition:
+        return Not(self.between(meta, items), span=_span(meta))
+
+    def membership(self, meta: Meta, items: list[Operand]) -> Condition:
+        return Membership(items[0], tuple(items[1:]), span=_span(meta))
+
+    def not_membership(self, meta: Meta, items: list[Operand]) -> Condition:
+        return Not(self.membership(meta, items), span=_span(meta))
+
+    def missing(self, meta: Meta, items: list[PropertyRef]) -> Condition:
+        return Presence(items[0], present=False, span=_span(meta))
+
+    def present(self, meta: Meta, items: list[PropertyRef]) -> Condition:
+        return Presence(items[0], present=True, span=_span(meta))
+
+    def arithmetic(self, meta: Meta, items: list[Any]) -> Operand:
+        return Arithmetic(ArithmeticOperator(str(items[1])), items[0], items[2], span=_span(meta))
+
+    def reference(self, meta: Meta, items: list[Token | None]) -> PropertyRef:
+        first, second = items
+        if second is None:
+            return PropertyRef(str(first), span=_span(meta))
+        return PropertyRef(str(second), str(first), span=_span(meta))
+
+    def number(self, meta: Meta, items: list[Token]) -> Literal:
+        return Literal(_number(str(items[0]), _span(meta)), span=_span(meta))
+
+    def negative(self, meta: Meta, items: list[Token]) -> Literal:
+        return Literal(-_number(str(items[0]), _span(meta)), span=_span(meta))
+
+    def text(self, meta: Meta, items: list[Token]) -> Literal:
+        return Literal(str(items[0])[1:-1], span=_span(meta))
+
+    def true(self, meta: Meta, items: list[Token]) -> Literal:
+        return Literal(True, span=_span(meta))
+
+    def false(self, meta: Meta, items: list[Token]) -> Literal:
+        return Literal(False, span=_span(meta))
+
+    def duration(self, meta: Meta, items: list[Token]) -> Literal:
+        text = str(items[0])
+        try:
+            return Literal(timedelta(**{_DURATION_UNITS[text[-1]]: int(text[:-1])}), span=_span(meta))
+        except (OverflowError, ValueError):
+            raise _LiteralFault(f"{text} is longer than any duration that can be held", _span(meta)) from None
+
+    def date(self, meta: Meta, items: list[Token]) -> Literal:
+        try:
+            year, month, day = (int(item) for item in items[1:])
+            return Literal(date(year, month, day), span=_span(meta))
+        except ValueError:
+            message = "no such date; write date(year, month, day) with whole numbers"
+            raise _LiteralFault(message, _span(meta)) from None
+
+    def timestamp(self, meta: Meta, items: list[Token]) -> Literal:
+        try:
+            fields = [int(item) for item in items[1:]]
+            if not 3 <= len(fields) <= 6:
+                raise ValueError
+            year, month, day, hour, minute, second = fields + [0] * (6 - len(fields))
+            return Literal(datetime(year, month, day, hour, minute, second), span=_span(meta))
+        except ValueError:
+            message = "no such time; write timestamp(year, month, day, hour, minute, second) with whole numbers"
+            raise _LiteralFault(message, _span(meta)) from None
+
+
+def _number(text: str, span: Span) -> Decimal:
+    value = Decimal(text)
+    _, digits, exponent = value.as_tuple()
+    scale = max(0, -int(exponent))
+    whole = max(len(digits) + int(exponent), 0)
+    if whole + scale > 38:
+        raise _LiteralFault(f"{text} has more than 38 digits; no type can hold it exactly", span)
+    return value

@@ -1,0 +1,168 @@
+"""Contract files to one `Contract`, as a whole or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from catalog.contract import (
+    Calendar,
+    CensoredColumns,
+    Contract,
+    EffectiveDates,
+    Identity,
+    Limits,
+    LinkType,
+    ObjectType,
+    Property,
+    ProvenanceColumns,
+)
+from catalog.document import ContractModel, LinkTypeModel, ObjectTypeModel, PropertyModel
+from catalog.link_rules import link_findings
+from catalog.object_rules import object_findings, unique_findings
+from trivet.canonical import Json, content_hash, normal_text
+from trivet.clock import is_time_zone
+from trivet.documents import Document
+from trivet.findings import Finding
+from trivet.validation import validate
+
+
+@dataclass(frozen=True, slots=True)
+class ContractResult:
+    """A contract, or everything that is wrong with its files."""
+
+    contract: Contract | None
+    findings: tuple[Finding, ...]
+
+
+def load_contract(documents: Sequence[Document]) -> ContractResult:
+    """The contract that the files hold together."""
+    read: list[tuple[Document, ContractModel]] = []
+    findings: list[Finding] = []
+    for document in documents:
+        model, faults = validate(document, ContractModel)
+        findings += faults
+        if model is not None:
+            read.append((document, model))
+    if findings:
+        return ContractResult(None, tuple(findings))
+    findings += _section_findings(read)
+    findings += _reference_findings(read)
+    if findings:
+        return ContractResult(None, tuple(findings))
+    return ContractResult(_contract(read), ())
+
+
+def _section_findings(read: Sequence[tuple[Document, ContractModel]]) -> Iterable[Finding]:
+    for section in ("contract", "identity", "calendar", "limits"):
+        holders = [document for document, model in read if getattr(model, section) is not None]
+        for document in holders[1:]:
+            yield document.finding((section,), f"already stands in {holders[0].file}; keep one", key=True)
+        if section == "contract" and not holders and read:
+            yield read[0][0].finding((), "missing key 'contract': {id: ..., version: 1.0.0}")
+    if read and not any(model.object_types for _, model in read):
+        yield read[0][0].finding((), "missing key 'object_types'; a contract governs at least one view")
+    for document, model in read:
+        if model.calendar is not None and not is_time_zone(model.calendar.time_zone):
+            zone = model.calendar.time_zone
+            yield document.finding(
+                ("calendar", "time_zone"),
+                f"'{zone}' is no time zone; use an IANA name such as Australia/Sydney",
+            )
+
+
+def _reference_findings(read: Sequence[tuple[Document, ContractModel]]) -> Iterable[Finding]:
+    objects = {item.name: item for _, model in read for item in model.object_types}
+    seen_objects: dict[str, str] = {}
+    seen_views: dict[str, str] = {}
+    seen_links: dict[str, str] = {}
+    for document, model in read:
+        for index, item in enumerate(model.object_types):
+            path = ("object_types", index)
+            yield from unique_findings(document, (*path, "name"), item.name, seen_objects)
+            yield from unique_findings(document, (*path, "view"), item.view, seen_views)
+            yield from object_findings(document, path, item)
+        for index, link in enumerate(model.link_types):
+            link_path = ("link_types", index)
+            yield from unique_findings(
+                document, (*link_path, "name"), link.name, seen_links, within=f"{link.source.object}."
+            )
+            yield from link_findings(document, link_path, link, objects)
+
+
+def _contract(read: Sequence[tuple[Document, ContractModel]]) -> Contract:
+    models = [model for _, model in read]
+    header = next(model.contract for model in models if model.contract is not None)
+    identity = next((model.identity for model in models if model.identity is not None), None)
+    calendar = next((model.calendar for model in models if model.calendar is not None), None)
+    limits = next((model.limits for model in models if model.limits is not None), None)
+    return Contract(
+        id=header.id,
+        version=header.version,
+        status=header.status,
+        hash=content_hash(_content([document for document, _ in read])),
+        object_types=tuple(_object_type(item) for model in models for item in model.object_types),
+        link_types=tuple(_link_type(item) for model in models for item in model.link_types),
+        identity=Identity(identity.subject_name, tuple(identity.aliases), identity.statement) if identity else None,
+        calendar=Calendar(**calendar.model_dump()) if calendar else Calendar(),
+        limits=Limits(**limits.model_dump()) if limits else Limits(),
+    )
+
+
+def _content(documents: Sequence[Document]) -> Json:
+    """What the hash covers: the content as written, without comments, order of files or layout."""
+    ordered = sorted(documents, key=lambda document: document.file)
+    return [_normal(document.root) for document in ordered]
+
+
+def _normal(value: object) -> Json:
+    if isinstance(value, dict):
+        return {str(key).encode("ascii", "backslashreplace").decode(): _normal(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_normal(item) for item in value]
+    return normal_text(value) if isinstance(value, str) else None
+
+
+def _object_type(model: ObjectTypeModel) -> ObjectType:
+    return ObjectType(
+        name=model.name,
+        view=model.view,
+        primary_key=tuple(model.primary_key),
+        properties=tuple(_property(item) for item in model.properties),
+        description=model.description,
+        grain=model.grain,
+        provenance=ProvenanceColumns(**model.provenance.model_dump()),
+    )
+
+
+def _property(model: PropertyModel) -> Property:
+    return Property(
+        name=model.name,
+        type=model.type,
+        description=model.description,
+        unit=model.unit,
+        missing=tuple(model.missing),
+        raw=model.raw,
+        cause=model.cause,
+        censored=CensoredColumns(model.censored.side, model.censored.limit) if model.censored else None,
+        non_negative=model.non_negative,
+        display_scale=model.display.scale if model.display else None,
+        sensitivity=model.sensitivity,
+    )
+
+
+def _link_type(model: LinkTypeModel) -> LinkType:
+    as_of = model.as_of
+    return LinkType(
+        name=model.name,
+        source=model.source.object,
+        source_keys=tuple(model.source.keys),
+        target=model.target.object,
+        target_keys=tuple(model.target.keys),
+        cardinality=model.cardinality,
+        optional=model.optional,
+        as_of=EffectiveDates(as_of.date, as_of.valid_from, as_of.restates, as_of.valid_to, tuple(as_of.within))
+        if as_of
+        else None,
+        description=model.description,
+    )

@@ -1,0 +1,90 @@
+"""`certify`: the one gate between SQL text and an engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import assert_never
+
+from catalog.contract import Contract
+from catalog.referee.certified import SEAL, CertificateLine, CertifiedQuery, Clause, Purpose
+from catalog.referee.clauses.function_allow_list import function_allow_list
+from catalog.referee.clauses.known_columns import known_columns
+from catalog.referee.clauses.no_star import no_star
+from catalog.referee.clauses.node_allow_list import node_allow_list
+from catalog.referee.clauses.one_statement import one_statement
+from catalog.referee.clauses.relation_allow_list import relation_allow_list
+from catalog.referee.clauses.text import plain_text
+from catalog.referee.statement import Objection, Statement, parse_one, read_scopes, resolve
+from trivet.errors import InternalError
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """The statement may run, exactly as printed in `query`."""
+
+    query: CertifiedQuery
+
+
+@dataclass(frozen=True, slots=True)
+class Abstained:
+    """The statement may not run; the first clause that objected says why."""
+
+    objection: Objection
+
+
+_Rule = tuple[Clause, Callable[[Statement, Contract], Objection | None], str]
+
+_RULES: dict[Purpose, tuple[_Rule, ...]] = {
+    Purpose.MONITOR: (
+        (Clause.ONE_STATEMENT, one_statement, "one SELECT"),
+        (Clause.NODE_ALLOW_LIST, node_allow_list, "syntax nodes of the closed list"),
+        (Clause.FUNCTION_ALLOW_LIST, function_allow_list, "typed functions of the closed list"),
+        (Clause.RELATION_ALLOW_LIST, relation_allow_list, "governed views only"),
+        (Clause.NO_STAR, no_star, "every output column is named"),
+        (Clause.KNOWN_COLUMNS, known_columns, "every column is declared"),
+    ),
+}
+
+
+def certify(text: str, contract: Contract, purpose: Purpose, dialect: str = "duckdb") -> Allowed | Abstained:
+    """Checks every clause of `purpose`, in order; the first objection wins.
+
+    What runs is the SQL printed from the checked tree, never the proposer's text.
+    """
+    if (objection := plain_text(text)) is not None:
+        return Abstained(objection)
+    tree = parse_one(text, dialect)
+    if isinstance(tree, Objection):
+        return Abstained(tree)
+    for raw_rule in (node_allow_list, function_allow_list):
+        # The raw tree is checked as well, since resolving may drop what it does not understand.
+        if (objection := raw_rule(Statement(text, purpose, dialect, tree, tree, ()), contract)) is not None:
+            return Abstained(objection)
+    resolved = resolve(tree, contract, dialect)
+    if isinstance(resolved, Objection):
+        return Abstained(resolved)
+    statement = Statement(text, purpose, dialect, tree, resolved, read_scopes(resolved))
+    certificate = [CertificateLine(Clause.TEXT, "printable text")]
+    for clause, rule, satisfied_by in _RULES[purpose]:
+        if (objection := rule(statement, contract)) is not None:
+            return Abstained(objection)
+        certificate.append(CertificateLine(clause, satisfied_by))
+    printed = resolved.sql(dialect=dialect, pretty=True)
+    return Allowed(CertifiedQuery(printed, purpose, contract.reference(), tuple(certificate), seal=SEAL))
+
+
+def certified_or_fault(text: str, contract: Contract, purpose: Purpose, dialect: str) -> CertifiedQuery:
+    """The certified query of SQL that our own compiler printed.
+
+    Raises:
+        InternalError: the referee objected, so compiler and referee disagree.
+    """
+    decision = certify(text, contract, purpose, dialect)
+    match decision:
+        case Allowed(query):
+            return query
+        case Abstained(objection):
+            message = f"compiled SQL was refused by clause {objection.clause}: {objection.message} {objection.text}"
+            raise InternalError(message)
+    assert_never(decision)

@@ -1,0 +1,87 @@
+"""`trivet doctor`: what is reachable, and what is wrong."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import click
+from rich.text import Text
+
+from catalog.engines.port import EngineFault
+from cli.invocation import Invocation, command
+from ledger.reading import head
+from trivet import __version__
+from trivet.errors import TrivetError
+from trivet.exits import Exit
+from worker.bootstrap import Wiring
+from worker.stores import read_only
+from worker.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """One thing that was looked at."""
+
+    what: str
+    fine: bool
+    message: str
+    """What was found and, where it is not fine, what to do."""
+
+
+@click.command()
+@command
+def doctor(invocation: Invocation) -> int:
+    """Look at everything that an evaluation needs, and say what is wrong."""
+    workspace = invocation.workspace()
+    found = list(_observations(invocation, workspace))
+    fine = all(item.fine for item in found)
+    if invocation.output.as_json:
+        rows = [{"what": item.what, "fine": item.fine, "message": item.message} for item in found]
+        invocation.output.document({"fine": fine, "observations": rows})
+    marks = {True: Text("fine", style="green"), False: Text("wrong", style="bold red")}
+    invocation.output.table(["", "what", "found"], [(marks[item.fine], item.what, item.message) for item in found])
+    return Exit.FINE if fine else Exit.CHECK_FAILED
+
+
+def _observations(invocation: Invocation, workspace: Workspace) -> Iterator[Observation]:
+    yield Observation("program", True, f"trivet {__version__} on Python {platform.python_version()}")
+    files = f"{len(workspace.findings)} faults; `trivet check` lists them" if workspace.findings else "read and checked"
+    yield Observation("files", not workspace.findings, files)
+    if workspace.settings is None:
+        return
+    wiring = invocation.wiring(workspace)
+    yield from _warehouse(wiring, workspace)
+    yield _store(wiring)
+
+
+def _warehouse(wiring: Wiring, workspace: Workspace) -> Iterator[Observation]:
+    engine = wiring.engine()
+    try:
+        with engine.snapshot() as snapshot:
+            generation = snapshot.identity.generation or "not built by trivet"
+            yield Observation("warehouse", True, f"{engine.name} {engine.version}, {generation}")
+            for item in workspace.contract.object_types if workspace.contract else ():
+                columns = snapshot.columns(item.view)
+                lost = [name for name in item.columns if columns is not None and name not in columns]
+                if columns is None:
+                    yield Observation(
+                        item.view, False, "the view is not there; write views/*.sql and run `trivet ingest`"
+                    )
+                elif lost:
+                    yield Observation(item.view, False, f"lacks {', '.join(lost)}; mend the view or the contract")
+                else:
+                    yield Observation(item.view, True, f"{len(item.columns)} columns as declared")
+    except EngineFault as error:
+        yield Observation("warehouse", False, str(error))
+
+
+def _store(wiring: Wiring) -> Observation:
+    if wiring.store_is_missing():
+        return Observation("store", True, "none yet; the first evaluation makes it")
+    try:
+        with read_only(wiring.store(create=False)).connect() as connection:
+            return Observation("store", True, f"ledger at entry {head(connection).seq}")
+    except TrivetError as error:
+        return Observation("store", False, str(error))

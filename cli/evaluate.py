@@ -1,0 +1,45 @@
+"""`trivet evaluate`: evaluates now."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+import click
+
+from cli.evaluations import exit_code, show_evaluation
+from cli.invocation import Invocation, command, find_monitors
+from monitors.evaluation import Evaluation
+from trivet.errors import UsageError
+from worker.evaluate import manual_slots
+
+
+@click.command()
+@click.argument("ids", metavar="[ID]...", nargs=-1)
+@click.option("--at", metavar="TIME", help="The slot to evaluate for (ISO 8601); the present if absent.")
+@click.option("--dry-run", is_flag=True, help="Write nothing down.")
+@command
+def evaluate(invocation: Invocation, ids: tuple[str, ...], at: str | None, dry_run: bool) -> int:
+    """Evaluate the monitors of those ids, or all that are enabled (JSON Lines with --json)."""
+    workspace = invocation.workspace()
+    _, contract, known = workspace.require()
+    monitors = find_monitors(known, ids)
+    instant = _instant(at, contract.calendar.time_zone) if at else invocation.clock.now()
+    wiring = invocation.wiring(workspace)
+    store = None if dry_run else wiring.store()
+    done: list[Evaluation] = []
+    for recorded in wiring.evaluator(contract).evaluate(manual_slots(monitors, contract, instant), store):
+        done.append(recorded.evaluation)
+        if invocation.output.as_json:
+            invocation.output.document(recorded.evaluation.to_json(recorded.ledger_seq))
+        else:
+            show_evaluation(invocation.output, recorded.evaluation, recorded.ledger_seq)
+    return exit_code(done)
+
+
+def _instant(text: str, zone: str) -> datetime:
+    try:
+        instant = datetime.fromisoformat(text)
+    except ValueError:
+        raise UsageError(f"--at: '{text}' is no time; write 2026-11-30T06:00 or 2026-11-30T06:00+11:00") from None
+    return instant if instant.tzinfo else instant.replace(tzinfo=ZoneInfo(zone))

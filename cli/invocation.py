@@ -1,0 +1,87 @@
+"""What every command shares: the workspace, the output, and the two options that stand anywhere."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Concatenate, ParamSpec
+
+import click
+
+from cli.output import Output
+from monitors.definition import MonitorDefinition
+from trivet.clock import Clock, SystemClock
+from trivet.errors import UsageError
+from trivet.findings import did_you_mean
+from worker.bootstrap import Wiring
+from worker.workspace import Workspace, read_workspace
+
+P = ParamSpec("P")
+
+
+@dataclass
+class Invocation:
+    """One run of the command."""
+
+    environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    clock: Clock = field(default_factory=SystemClock)
+    output: Output = field(default_factory=Output)
+    directory: Path | None = None
+
+    @property
+    def path(self) -> Path:
+        """The workspace: `-C`, else TRIVET_WORKSPACE, else the current directory."""
+        chosen = self.directory or Path(self.environment.get("TRIVET_WORKSPACE") or ".")
+        if not chosen.is_dir():
+            raise UsageError(f"there is no directory '{chosen}'; `trivet init {chosen}` makes a workspace")
+        return chosen
+
+    def workspace(self) -> Workspace:
+        """The workspace's files, read and checked."""
+        return read_workspace(self.path, self.environment)
+
+    def wiring(self, workspace: Workspace | None = None) -> Wiring:
+        """The parts built from the workspace's settings."""
+        read = workspace or self.workspace()
+        return Wiring(read.path, read.require_settings(), self.environment, self.clock)
+
+
+def find_monitors(known: tuple[MonitorDefinition, ...], wanted: tuple[str, ...]) -> list[MonitorDefinition]:
+    """The monitors of those ids, or every enabled one where none is named.
+
+    Raises:
+        UsageError: an id is unknown, or no monitor is there.
+    """
+    if not wanted:
+        enabled = [item for item in known if item.enabled]
+        if not enabled:
+            raise UsageError("no monitor is enabled in monitors/*.yaml")
+        return enabled
+    by_id = {item.id: item for item in known}
+    for name in wanted:
+        if name not in by_id:
+            raise UsageError(f"there is no monitor '{name}'{did_you_mean(name, by_id)}")
+    return [by_id[name] for name in dict.fromkeys(wanted)]
+
+
+def command(function: Callable[Concatenate[Invocation, P], int | None]) -> Callable[P, int | None]:
+    """Gives a command `-C` and `--json`, and the invocation as its first argument."""
+
+    @click.option("-C", "directory", type=click.Path(path_type=Path), help="The workspace.", expose_value=True)
+    @click.option("--json", "as_json", is_flag=True, help="One JSON document on standard output.")
+    @click.pass_context
+    @functools.wraps(function)
+    def wrapped(context: click.Context, directory: Path | None, as_json: bool, *args: Any, **kwargs: Any) -> Any:
+        invocation = context.find_object(Invocation)
+        if invocation is None:
+            raise LookupError("a command runs under the trivet group")
+        if directory is not None:
+            invocation.directory = directory
+        if as_json:
+            invocation.output.as_json = True
+        return function(invocation, *args, **kwargs)
+
+    return wrapped  # type: ignore[return-value]

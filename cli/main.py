@@ -1,0 +1,100 @@
+"""The `trivet` command: the group, its commands, and how every ending becomes an exit code."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from cli.check import check
+from cli.db import db
+from cli.demo import demo
+from cli.doctor import doctor
+from cli.evaluate import evaluate
+from cli.ingest import ingest
+from cli.init import init
+from cli.invocation import Invocation
+from cli.ledger import ledger
+from cli.monitors import monitors
+from cli.schema import schema
+from cli.settings import settings
+from trivet import __version__
+from trivet.errors import InputError, TrivetError
+from trivet.exits import Exit
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.option(
+    "-C",
+    "directory",
+    type=click.Path(path_type=Path),
+    help="The workspace (else TRIVET_WORKSPACE, else here).",
+)
+@click.option("--json", "as_json", is_flag=True, help="JSON on standard output.")
+@click.version_option(__version__, prog_name="trivet")
+@click.pass_context
+def trivet(context: click.Context, directory: Path | None, as_json: bool) -> None:
+    """Watches governed data, and never lets something missing look fine."""
+    invocation = context.ensure_object(Invocation)
+    invocation.directory = directory
+    invocation.output.as_json = as_json
+
+
+for _command in (demo, init, check, ingest, monitors, evaluate, ledger, db, schema, settings, doctor):
+    trivet.add_command(_command)
+
+
+def main() -> None:
+    """Entry point of the console script."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Runs one command and gives its exit code; no exception leaves."""
+    logging.basicConfig(stream=sys.stderr, level=os.environ.get("TRIVET_LOG", "WARNING").upper())
+    invocation = Invocation()
+    try:
+        result = trivet.main(args=list(arguments), prog_name="trivet", standalone_mode=False, obj=invocation)
+        sys.stdout.flush()
+        return int(result or 0)
+    except click.UsageError as error:
+        hint = f"; see `{error.ctx.command_path} --help`" if error.ctx else ""
+        return _end(invocation, Exit.USAGE, f"{error.format_message()}{hint}")
+    except click.ClickException as error:
+        return _end(invocation, Exit.USAGE, error.format_message())
+    except click.exceptions.Exit as error:
+        return int(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        invocation.output.complain("stopped")
+        return 130
+    except TrivetError as error:
+        return _end(invocation, error.exit_code, str(error), error)
+    except BrokenPipeError:
+        # The reader of our output went away; Python would complain again while closing stdout.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return Exit.FINE
+    except Exception as error:
+        if os.environ.get("TRIVET_DEBUG"):
+            traceback.print_exc()
+        message = f"fault in Trivet: {type(error).__name__}: {error}; TRIVET_DEBUG=1 shows where"
+        return _end(invocation, Exit.FAULT, message)
+
+
+def _end(invocation: Invocation, code: Exit, message: str, error: TrivetError | None = None) -> int:
+    findings = error.findings if isinstance(error, InputError) else ()
+    if invocation.output.as_json:
+        fault = {
+            "exit_code": int(code),
+            "message": message,
+            "findings": [item.to_json() for item in findings],
+        }
+        invocation.output.document({"error": fault})
+    invocation.output.complain(message)
+    if len(findings) > 1:
+        invocation.output.complain(f"{len(findings)} faults; nothing was changed")
+    return code

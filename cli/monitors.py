@@ -1,0 +1,158 @@
+"""`trivet monitors`: definitions, their SQL, and the same in words."""
+
+from __future__ import annotations
+
+import click
+from rich.text import Text
+
+from catalog.contract import Contract
+from catalog.engines.port import EngineFault
+from catalog.expressions.printing import print_condition
+from cli.invocation import Invocation, command, find_monitors
+from cli.output import visible
+from compiler.compile import DIALECTS, compile_monitor
+from compiler.compiled import CompiledMonitor
+from compiler.plan import PhysicalColumns
+from compiler.words import explain_monitor
+from monitors.definition import MonitorDefinition, Schedule
+from trivet.durations import duration_text
+from trivet.exits import Exit
+from worker.bootstrap import Wiring
+from worker.judging import involved_objects
+
+
+@click.group()
+def monitors() -> None:
+    """What is watched."""
+
+
+@monitors.command("list")
+@command
+def list_monitors(invocation: Invocation) -> int:
+    """List every monitor."""
+    _, _, known = invocation.workspace().require()
+    if invocation.output.as_json:
+        invocation.output.document({"monitors": [_as_json(item) for item in known]})
+    rows = [
+        (
+            item.id,
+            item.object,
+            item.severity,
+            schedule_text(item.schedule) if item.enabled else "disabled",
+            item.title,
+        )
+        for item in known
+    ]
+    invocation.output.table(["monitor", "object", "severity", "schedule", "title"], rows)
+    return Exit.FINE
+
+
+@monitors.command()
+@click.argument("name", metavar="ID")
+@command
+def show(invocation: Invocation, name: str) -> int:
+    """Show one definition, with every default filled in."""
+    _, _, known = invocation.workspace().require()
+    definition = find_monitors(known, (name,))[0]
+    document = _as_json(definition)
+    if invocation.output.as_json:
+        invocation.output.document(document)
+    for key, value in document.items():
+        invocation.output.print(Text.assemble((f"{key:16}", "dim"), visible(str(value) if value is not None else "—")))
+    return Exit.FINE
+
+
+@monitors.command("compile")
+@click.argument("name", metavar="ID")
+@click.option("--dialect", type=click.Choice(sorted(DIALECTS)), default="duckdb", show_default=True)
+@command
+def compile_(invocation: Invocation, name: str, dialect: str) -> int:
+    """Print the breach, no_data and population queries, as they are run."""
+    workspace = invocation.workspace()
+    _, contract, known = workspace.require()
+    definition = find_monitors(known, (name,))[0]
+    physical = _physical(invocation.wiring(workspace), definition, contract)
+    compiled = compile_monitor(definition, contract, physical, dialect)
+    queries = _queries(compiled)
+    if invocation.output.as_json:
+        invocation.output.document(
+            {
+                "monitor": definition.id,
+                "definition_hash": definition.definition_hash,
+                "dialect": dialect,
+                **queries,
+            }
+        )
+        return Exit.FINE
+    for title, sql in queries.items():
+        invocation.output.raw(f"-- {definition.id}: {title} query\n{sql};\n")
+    return Exit.FINE
+
+
+@monitors.command()
+@click.argument("name", metavar="ID")
+@command
+def explain(invocation: Invocation, name: str) -> int:
+    """Say in words what a monitor decides, and when it cannot."""
+    _, contract, known = invocation.workspace().require()
+    definition = find_monitors(known, (name,))[0]
+    lines = explain_monitor(definition, contract)
+    if invocation.output.as_json:
+        invocation.output.document({"monitor": definition.id, "explanation": lines})
+    for line in lines:
+        invocation.output.print(Text(visible(line)))
+    return Exit.FINE
+
+
+def schedule_text(schedule: Schedule | None) -> str:
+    """When a monitor comes due, in words."""
+    if schedule is None:
+        return "on demand"
+    if schedule.every is not None:
+        return f"every {duration_text(schedule.every)}"
+    return f"{schedule.cron} {schedule.timezone or ''}".strip()
+
+
+def _queries(compiled: CompiledMonitor) -> dict[str, str]:
+    return {
+        "breach": compiled.breach.query.sql,
+        "no_data": compiled.no_data.query.sql,
+        "population": compiled.population.sql,
+    }
+
+
+def _physical(wiring: Wiring, definition: MonitorDefinition, contract: Contract) -> PhysicalColumns | None:
+    """The column types that an evaluation would meet; None where there is no warehouse to look at."""
+    try:
+        with wiring.engine().snapshot() as snapshot:
+            found = {item.view: snapshot.columns(item.view) for item in involved_objects(definition, contract)}
+    except EngineFault:
+        return None
+    known = {view: columns for view, columns in found.items() if columns is not None}
+    return known if len(known) == len(found) else None
+
+
+def _as_json(definition: MonitorDefinition) -> dict[str, object]:
+    return {
+        "id": definition.id,
+        "title": definition.title,
+        "description": definition.description or None,
+        "object": definition.object,
+        "where": print_condition(definition.where) if definition.where is not None else None,
+        "breach_when": print_condition(definition.breach_when),
+        "strict": definition.strict,
+        "allow_empty": definition.allow_empty,
+        "severity": definition.severity,
+        "schedule": schedule_text(definition.schedule),
+        "enabled": definition.enabled,
+        "no_data": {"alert": definition.no_data.alert, "tolerate": definition.no_data.tolerate},
+        "for": definition.consecutive,
+        "notify": list(definition.notify),
+        "samples": definition.samples,
+        "timeout": duration_text(definition.timeout) if definition.timeout is not None else None,
+        "owner": definition.owner or None,
+        "runbook": definition.runbook or None,
+        "labels": dict(definition.labels),
+        "definition_hash": definition.definition_hash,
+        "file": definition.file,
+    }

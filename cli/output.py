@@ -1,0 +1,78 @@
+"""Where words go: documents and tables to standard output, everything else to standard error.
+
+Text from data is shown as data: never as markup, and with its control characters made visible.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from trivet.verdicts import Verdict
+
+STYLES = {Verdict.BREACH: "bold red", Verdict.NO_DATA: "bold yellow", Verdict.COMPLIANT: "green"}
+
+
+class Output:
+    """The command's two streams."""
+
+    def __init__(self) -> None:
+        self.as_json = False
+        # Without a terminal nothing tells a width, and 80 columns break what logs and mails could show whole.
+        width = None if sys.stdout.isatty() else 120
+        self._console = Console(highlight=False, markup=False, emoji=False, width=width)
+        self._errors = Console(stderr=True, highlight=False, markup=False, emoji=False)
+
+    def document(self, value: Mapping[str, Any] | Sequence[Any]) -> None:
+        """One JSON document on one line of standard output."""
+        sys.stdout.write(json.dumps(value, ensure_ascii=False, default=str) + "\n")
+
+    def print(self, *parts: str | Text | Table, style: str | None = None) -> None:
+        """Words for a person; left out where a program reads."""
+        if not self.as_json:
+            self._console.print(*parts, style=style)
+
+    def raw(self, text: str) -> None:
+        """Text as it is, without wrapping: SQL and schemas that are meant to be copied."""
+        sys.stdout.write(text + "\n")
+
+    def complain(self, text: str, *, style: str | None = None) -> None:
+        """Words on standard error."""
+        self._errors.print(Text(visible(text, keep_lines=True), style=style or ""), soft_wrap=True)
+
+    def table(self, columns: Sequence[str], rows: Iterable[Sequence[str | Text | None]], title: str = "") -> None:
+        """A table for a person."""
+        if not self.as_json:
+            self._console.print(make_table(columns, rows, title))
+
+
+def make_table(columns: Sequence[str], rows: Iterable[Sequence[str | Text | None]], title: str = "") -> Table:
+    """A plain table; None is shown as a dash."""
+    table = Table(box=box.SIMPLE_HEAD, title=title or None, title_justify="left", title_style="bold", pad_edge=False)
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    for row in rows:
+        table.add_row(
+            *(cell if isinstance(cell, Text) else Text(visible("—" if cell is None else cell)) for cell in row)
+        )
+    return table
+
+
+def visible(text: str, *, keep_lines: bool = False) -> str:
+    """Text from data with control, format and bidirectional characters made visible."""
+    return "".join(
+        char if char.isprintable() or (keep_lines and char == "\n") else char.encode("unicode_escape").decode("ascii")
+        for char in text
+    )
+
+
+def verdict_text(verdict: Verdict) -> Text:
+    """The verdict in its colour."""
+    return Text(verdict.value, style=STYLES[verdict])

@@ -1,0 +1,274 @@
+"""One comparison on one member and one row (or pair of rows), in SQL's own three values.
+
+A determinate value is never NULL and an indeterminate one always is, so SQL's three-valued logic
+over these columns *is* Kleene's. Nothing here quantifies over rows; `compiler/predicates.py` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from catalog.datatypes import DOUBLE, INTEGER, DataType, Kind, decimal
+from catalog.expressions.checking import Scope, common_decimal, type_of
+from catalog.expressions.tree import (
+    Arithmetic,
+    ArithmeticOperator,
+    Between,
+    Comparing,
+    Comparison,
+    ComparisonOperator,
+    Literal,
+    Membership,
+    Operand,
+    PropertyRef,
+    atom_references,
+    parts,
+    references,
+)
+from compiler import names
+from compiler.dialects.dialect import Dialect
+
+_MIRRORED = {
+    ComparisonOperator.LESS: ComparisonOperator.GREATER,
+    ComparisonOperator.LESS_OR_EQUAL: ComparisonOperator.GREATER_OR_EQUAL,
+    ComparisonOperator.GREATER: ComparisonOperator.LESS,
+    ComparisonOperator.GREATER_OR_EQUAL: ComparisonOperator.LESS_OR_EQUAL,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RowComparisons:
+    """Writes comparisons over the given aliases."""
+
+    scope: Scope
+    dialect: Dialect
+    aliases: Mapping[str | None, str]
+    """Alias of each link's row; `None` is the member's own."""
+
+    def column(self, ref: PropertyRef, name: str) -> str:
+        """A column of the row that `ref` speaks of."""
+        return f"{self.aliases[ref.link]}.{self.dialect.identifier(name)}"
+
+    def value(self, ref: PropertyRef) -> str:
+        """The determinate value of a property, NULL where there is none."""
+        return self.column(ref, ref.name)
+
+    def cause(self, ref: PropertyRef) -> str:
+        """The cause of an indeterminate property, NULL where it is determinate."""
+        return self.column(ref, names.cause(ref.name))
+
+    def is_censored(self, ref: PropertyRef) -> bool:
+        """Whether the property can be a bound instead of a value."""
+        return self.scope.resolve(ref).censored is not None
+
+    def truth(self, atom: Comparing) -> str:
+        """The comparison as a boolean that is NULL where it is unknown for this row."""
+        match atom:
+            case Comparison(operator=operator, left=left, right=right):
+                return self._compare(operator, left, right)
+            case Between(value=value, low=low, high=high):
+                at_least = self._compare(ComparisonOperator.GREATER_OR_EQUAL, value, low)
+                at_most = self._compare(ComparisonOperator.LESS_OR_EQUAL, value, high)
+                return self._guarded(atom, f"({at_least} AND {at_most})")
+            case Membership(value=value, choices=choices):
+                equal = [self._compare(ComparisonOperator.EQUAL, value, choice) for choice in choices]
+                return self._guarded(atom, f"({' OR '.join(equal)})")
+
+    def operand(self, operand: Operand) -> str:
+        """The value of an operand, NULL where it is indeterminate or its arithmetic fails."""
+        match operand:
+            case PropertyRef():
+                return self.value(operand)
+            case Literal(value=value):
+                return self.dialect.literal(value, self.scope.contract.calendar.time_zone)
+            case Arithmetic():
+                return self._arithmetic(operand)
+
+    def failed_arithmetic(self, atom: Comparing) -> Iterator[tuple[Arithmetic, str]]:
+        """Each arithmetic node with the test that it failed although its own two sides have values."""
+        for operand in parts(atom):
+            for node in _arithmetic_nodes(operand):
+                sides = [self.operand(node.left), self.operand(node.right)]
+                have_values = " AND ".join(f"{side} IS NOT NULL" for side in sides)
+                yield node, f"({have_values} AND {self.operand(node)} IS NULL)"
+
+    def divides_by_zero(self, node: Arithmetic) -> str | None:
+        """Whether a division failed by its divisor; None for other operations."""
+        if node.operator is not ArithmeticOperator.DIVIDE:
+            return None
+        return f"{self._as_double(node.right)} = 0"
+
+    def deciding_operand(self, atom: Comparing, link: str) -> tuple[str, bool] | None:
+        """The linked operand by which the deciding row is chosen, and whether the highest decides.
+
+        None where no such order is meant: then the first row by primary key decides.
+        """
+        if not isinstance(atom, Comparison) or atom.operator not in _MIRRORED:
+            return None
+        on_left, on_right = (any(ref.link == link for ref in references(side)) for side in (atom.left, atom.right))
+        if on_left == on_right:
+            return None
+        operator = _MIRRORED[atom.operator] if on_left else atom.operator
+        linked = atom.left if on_left else atom.right
+        return self.operand(linked), operator in (ComparisonOperator.LESS, ComparisonOperator.LESS_OR_EQUAL)
+
+    def _guarded(self, atom: Comparing, truth: str) -> str:
+        """A row decides nothing while the member's own operand is indeterminate, even one bound alone."""
+        own = [ref for ref in atom_references(atom) if ref.link is None]
+        linked = any(ref.link is not None for ref in atom_references(atom))
+        if not own or not linked:
+            return truth
+        known = " AND ".join(
+            f"({self.cause(ref)} IS NULL OR {self.cause(ref)} = 'censored')"
+            if self.is_censored(ref)
+            else f"{self.value(ref)} IS NOT NULL"
+            for ref in own
+        )
+        return f"CASE WHEN {known} THEN {truth} END"
+
+    def _compare(self, operator: ComparisonOperator, left: Operand, right: Operand) -> str:
+        if any(isinstance(side, PropertyRef) and self.is_censored(side) for side in (left, right)):
+            return self._compare_intervals(operator, left, right)
+        first, second = self._in_one_type(left, right)
+        return f"{first} {'<>' if operator is ComparisonOperator.NOT_EQUAL else operator} {second}"
+
+    def _in_one_type(self, left: Operand, right: Operand) -> tuple[str, str]:
+        convert = self._common_conversion(type_of(left, self.scope), type_of(right, self.scope))
+        sides = ((left, type_of(left, self.scope)), (right, type_of(right, self.scope)))
+        first, second = (convert(self.operand(side), of, isinstance(side, Literal)) for side, of in sides)
+        return first, second
+
+    def _common_conversion(self, left: DataType, right: DataType) -> _Conversion:
+        if not (left.is_number and right.is_number):
+            return _Conversion(self.dialect, None)
+        if DOUBLE in (left, right):
+            return _Conversion(self.dialect, DOUBLE)
+        return _Conversion(self.dialect, None if left == right else common_decimal((left, right)))
+
+    def _compare_intervals(self, operator: ComparisonOperator, left: Operand, right: Operand) -> str:
+        x, y = self._interval(left, right), self._interval(right, left)
+        match operator:
+            case ComparisonOperator.LESS:
+                true, false = x.wholly_below(y), x.at_or_above(y)
+            case ComparisonOperator.LESS_OR_EQUAL:
+                true, false = y.at_or_above(x), y.wholly_below(x)
+            case ComparisonOperator.GREATER:
+                true, false = y.wholly_below(x), y.at_or_above(x)
+            case ComparisonOperator.GREATER_OR_EQUAL:
+                true, false = x.at_or_above(y), x.wholly_below(y)
+            case ComparisonOperator.EQUAL:
+                true, false = x.same_point(y), f"({x.wholly_below(y)} OR {y.wholly_below(x)})"
+            case ComparisonOperator.NOT_EQUAL:
+                true, false = f"({x.wholly_below(y)} OR {y.wholly_below(x)})", x.same_point(y)
+        return f"CASE WHEN {true} THEN TRUE WHEN {false} THEN FALSE END"
+
+    def _interval(self, side: Operand, other: Operand) -> _Interval:
+        of, beside = type_of(side, self.scope), type_of(other, self.scope)
+        convert = self._common_conversion(of, beside)
+        if not (isinstance(side, PropertyRef) and self.is_censored(side)):
+            point = convert(self.operand(side), of, isinstance(side, Literal))
+            return _Interval(point, point, None)
+        low, high = (self.column(side, end(side.name)) for end in (names.low, names.high))
+        return _Interval(convert(low, of, False), convert(high, of, False), self.column(side, names.side(side.name)))
+
+    def _arithmetic(self, node: Arithmetic) -> str:
+        left, right = type_of(node.left, self.scope), type_of(node.right, self.scope)
+        if not (left.is_number and right.is_number):
+            return self._moved(node, left, right)
+        if node.operator is ArithmeticOperator.DIVIDE:
+            quotient = f"({self._as_double(node.left)} / {self._as_double(node.right)})"
+            rounded = self.dialect.twelve_digits(quotient)
+            return (
+                f"CASE WHEN {self._as_double(node.right)} <> 0 AND {self.dialect.is_finite_double(quotient)} "
+                f"THEN {rounded} END"
+            )
+        if DOUBLE in (left, right):
+            result = f"({self._as_double(node.left)} {node.operator} {self._as_double(node.right)})"
+            return f"CASE WHEN {self.dialect.is_finite_double(result)} THEN {result} END"
+        return self._exact(node, left, right)
+
+    def _exact(self, node: Arithmetic, left: DataType, right: DataType) -> str:
+        """Exact arithmetic in the widest type: DuckDB keeps a product of two narrow decimals narrow."""
+        if left == right == INTEGER:
+            sides = [f"CAST({self.operand(side)} AS BIGINT)" for side in (node.left, node.right)]
+            return self.dialect.guarded(f" {node.operator} ".join(sides))
+        result = type_of(node, self.scope)
+        widths = [
+            decimal(38, (of.exact_digits or (0, 0))[1])
+            if node.operator is ArithmeticOperator.MULTIPLY
+            else decimal(38, result.scale or 0)
+            for of in (left, right)
+        ]
+        sides = [
+            f"CAST({self.operand(side)} AS {self.dialect.physical_type(width)})"
+            for side, width in zip((node.left, node.right), widths, strict=True)
+        ]
+        return self.dialect.guarded(f" {node.operator} ".join(sides))
+
+    def _moved(self, node: Arithmetic, left: DataType, right: DataType) -> str:
+        first, second = self.operand(node.left), self.operand(node.right)
+        match left.kind, right.kind:
+            case Kind.DATE, Kind.DATE:
+                return self.dialect.days_between(first, second)
+            case Kind.TIMESTAMP, Kind.TIMESTAMP:
+                return self.dialect.microseconds_between(first, second)
+            case Kind.DURATION, Kind.DURATION:
+                return self.dialect.guarded(f"CAST({first} AS BIGINT) {node.operator} CAST({second} AS BIGINT)")
+            case Kind.DATE, Kind.DURATION:
+                return self.dialect.moved_date(first, node.operator, second)
+            case _:
+                return self.dialect.moved_instant(first, node.operator, second)
+
+    def _as_double(self, operand: Operand) -> str:
+        return self.dialect.to_double(self.operand(operand), type_of(operand, self.scope))
+
+
+@dataclass(frozen=True, slots=True)
+class _Conversion:
+    """Brings both sides of a comparison to one type; None leaves them as they are."""
+
+    dialect: Dialect
+    to: DataType | None
+
+    def __call__(self, expression: str, of: DataType, is_literal: bool) -> str:
+        if self.to is None or of == self.to:
+            return expression
+        if self.to.kind is Kind.DOUBLE:
+            return self.dialect.to_double(expression, of)
+        # A literal stands in its own smallest type, which every engine widens without loss.
+        return expression if is_literal else f"CAST({expression} AS {self.dialect.physical_type(self.to)})"
+
+
+@dataclass(frozen=True, slots=True)
+class _Interval:
+    """What an operand can be: `low` to `high`, NULL where unbounded or indeterminate."""
+
+    low: str
+    high: str
+    side: str | None
+    """Column with the side of a censored value; None for a plain value."""
+
+    def _open(self, at: str) -> str | None:
+        return f"{self.side} = '{at}'" if self.side else None
+
+    def wholly_below(self, other: _Interval) -> str:
+        """Every value here is less than every value there."""
+        ends = [test for test in (self._open("<"), other._open(">")) if test]
+        touching = f" OR ({self.high} = {other.low} AND ({' OR '.join(ends)}))" if ends else ""
+        return f"({self.high} < {other.low}{touching})"
+
+    def at_or_above(self, other: _Interval) -> str:
+        """Every value here is at least every value there."""
+        return f"({self.low} >= {other.high})"
+
+    def same_point(self, other: _Interval) -> str:
+        """Both are one and the same value."""
+        return f"({self.low} = {self.high} AND {other.low} = {other.high} AND {self.low} = {other.low})"
+
+
+def _arithmetic_nodes(operand: Operand) -> Iterator[Arithmetic]:
+    if isinstance(operand, Arithmetic):
+        yield from _arithmetic_nodes(operand.left)
+        yield from _arithmetic_nodes(operand.right)
+        yield operand

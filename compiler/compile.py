@@ -1,0 +1,57 @@
+"""`compile_monitor`: a definition to three certified queries."""
+
+from __future__ import annotations
+
+from catalog.contract import Contract
+from catalog.expressions.checking import Scope
+from catalog.referee.certified import CertifiedQuery, Purpose
+from catalog.referee.certify import certified_or_fault
+from compiler.compiled import CompiledMonitor, MemberQuery
+from compiler.dialects.dialect import Dialect
+from compiler.dialects.duckdb_dialect import DuckDBDialect
+from compiler.plan import PhysicalColumns, plan_monitor
+from compiler.pruning import pruned
+from compiler.queries import MemberSelect, Queries
+from monitors.definition import MonitorDefinition
+
+DIALECTS: dict[str, type[Dialect]] = {DuckDBDialect.name: DuckDBDialect}
+"""Every dialect that monitors compile to, by its name."""
+
+
+def compile_monitor(
+    definition: MonitorDefinition,
+    contract: Contract,
+    physical: PhysicalColumns | None = None,
+    dialect_name: str = DuckDBDialect.name,
+) -> CompiledMonitor:
+    """Compiles a definition that loading found no fault with.
+
+    Args:
+        definition: the monitor.
+        contract: the contract that it was checked against.
+        physical: physical column types of the views, by which needless casts are left out; without
+            them every column is read through its text, which gives the same verdicts.
+        dialect_name: a key of `DIALECTS`.
+    """
+    object_type = contract.object_type(definition.object)
+    if object_type is None:
+        raise LookupError(f"the contract has no object type {definition.object}")
+    dialect = DIALECTS[dialect_name]()
+    plan = plan_monitor(definition, Scope(contract, object_type), physical)
+    queries = Queries(plan, dialect)
+
+    views = {item.view: item.columns for item in contract.object_types}
+
+    def certified(sql: str) -> CertifiedQuery:
+        return certified_or_fault(pruned(sql, views, dialect.name), contract, Purpose.MONITOR, dialect.name)
+
+    def member_query(select: MemberSelect) -> MemberQuery:
+        return MemberQuery(certified(select.sql), select.columns)
+
+    return CompiledMonitor(
+        definition=definition,
+        plan=plan,
+        breach=member_query(queries.breach()),
+        no_data=member_query(queries.no_data()),
+        population=certified(queries.population()),
+    )

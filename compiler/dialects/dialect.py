@@ -1,0 +1,132 @@
+"""The port between the compiler and the engines' ways of spelling SQL."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+
+from catalog.datatypes import DataType
+
+
+class Dialect(ABC):
+    """How one engine spells what the compiler composes.
+
+    Every argument and result is SQL text, but for literals and types. Texts named `text` have no
+    ASCII blanks at their ends. A value function gives NULL wherever the type rule gives no value.
+    """
+
+    name: str
+    """The engine's name, which is also sqlglot's name of the dialect."""
+
+    @abstractmethod
+    def identifier(self, name: str) -> str:
+        """A column or table name, always quoted."""
+
+    @abstractmethod
+    def text(self, value: str) -> str:
+        """A text literal."""
+
+    @abstractmethod
+    def physical_type(self, data_type: DataType) -> str:
+        """The physical type that holds a determinate value of a declared type."""
+
+    @abstractmethod
+    def literal(self, value: Decimal | str | bool | date | datetime | timedelta, zone: str) -> str:
+        """A literal of the expression language; times are read in `zone` and held in UTC."""
+
+    @abstractmethod
+    def as_text(self, expression: str) -> str:
+        """The shortest text that reads back as the same value."""
+
+    @abstractmethod
+    def trimmed(self, text: str) -> str:
+        """`text` without ASCII blanks at either end."""
+
+    @abstractmethod
+    def plain_number(self, text: str) -> str:
+        """`text` with its exponent, if it is a number that has one, worked into its digits."""
+
+    @abstractmethod
+    def exact_value(self, data_type: DataType, text: str) -> str:
+        """The value of decimal or integer text, as `plain_number` left it; NULL where it is none."""
+
+    @abstractmethod
+    def double_value(self, text: str) -> str:
+        """The nearest double of number text, NULL where it is none."""
+
+    @abstractmethod
+    def is_lost_as_zero(self, text: str) -> str:
+        """Whether number text has a digit that is not zero, and still reads as the double 0."""
+
+    @abstractmethod
+    def is_number(self, text: str) -> str:
+        """Whether text is written as a number at all."""
+
+    @abstractmethod
+    def is_not_finite(self, text: str) -> str:
+        """Whether text spells NaN or an infinity."""
+
+    @abstractmethod
+    def date_value(self, text: str) -> str:
+        """The date that text spells; a time of day must be midnight as written."""
+
+    @abstractmethod
+    def timestamp_value(self, text: str, zone: str) -> str:
+        """The instant that text spells, in UTC; without an offset it is read in `zone`."""
+
+    @abstractmethod
+    def is_moment(self, text: str) -> str:
+        """Whether text spells a calendar day that exists, with or without a time of day."""
+
+    @abstractmethod
+    def boolean_value(self, text: str) -> str:
+        """The truth value that text spells."""
+
+    @abstractmethod
+    def duration_value(self, text: str) -> str:
+        """The microseconds of an ISO 8601 duration without years and months."""
+
+    @abstractmethod
+    def is_duration(self, text: str) -> str:
+        """Whether text is written as an ISO 8601 duration without years and months."""
+
+    @abstractmethod
+    def is_finite_double(self, column: str) -> str:
+        """Whether a DOUBLE column holds a number; NaN sorts above infinity here."""
+
+    @abstractmethod
+    def is_finite_date(self, column: str) -> str:
+        """Whether a DATE or TIMESTAMP column holds a moment."""
+
+    @abstractmethod
+    def to_double(self, expression: str, data_type: DataType) -> str:
+        """The nearest double of an exact number."""
+
+    @abstractmethod
+    def twelve_digits(self, double: str) -> str:
+        """A double rounded to 12 significant digits."""
+
+    @abstractmethod
+    def guarded(self, expression: str) -> str:
+        """`expression`, NULL for the rows in which the engine raises."""
+
+    @abstractmethod
+    def days_between(self, later: str, earlier: str) -> str:
+        """`later - earlier` of two dates in microseconds."""
+
+    @abstractmethod
+    def microseconds_between(self, later: str, earlier: str) -> str:
+        """`later - earlier` of two instants in microseconds."""
+
+    @abstractmethod
+    def moved_instant(self, instant: str, operator: str, micros: str) -> str:
+        """An instant moved by microseconds."""
+
+    @abstractmethod
+    def joined_causes(self, cause: str) -> str:
+        """The distinct causes of a group as one text, sorted, separated by commas."""
+
+    @abstractmethod
+    def moved_date(self, day: str, operator: str, micros: str) -> str:
+        """A date moved by microseconds that make whole days."""

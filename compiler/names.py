@@ -1,0 +1,79 @@
+"""Names of the columns and relations inside compiled SQL: one spelling for writer and reader.
+
+A property keeps its own name for its determinate value; what else is known of it follows behind
+a blank, which no property name can contain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+MEMBER = "member"
+"""Relation of the members; `m` wherever it is used."""
+USABLE = "row usable"
+"""Whether a linked row's effective dates let it decide anything."""
+SUPERSEDED_FROM = "superseded from"
+"""First later effective date of the row's schedule, NULL where there is none."""
+
+
+def text(name: str) -> str:
+    """The property's text without blanks at its ends."""
+    return f"{name} text"
+
+
+def number(name: str) -> str:
+    """The property's text with its exponent worked in."""
+    return f"{name} number"
+
+
+def told(name: str) -> str:
+    """The cause that the view's companion column tells."""
+    return f"{name} told"
+
+
+def side(name: str) -> str:
+    """The side of a censored value."""
+    return f"{name} side"
+
+
+def limit(name: str) -> str:
+    """The bound of a censored value."""
+    return f"{name} limit"
+
+
+def raw(name: str) -> str:
+    """The property as it was printed."""
+    return f"{name} raw"
+
+
+def cause(name: str) -> str:
+    """The cause of an indeterminate property, NULL where it is determinate."""
+    return f"{name} cause"
+
+
+def shown(name: str) -> str:
+    """What a person is shown of the property."""
+    return f"{name} shown"
+
+
+def low(name: str) -> str:
+    """The lower end of what the property can be, NULL where it has none."""
+    return f"{name} low"
+
+
+def high(name: str) -> str:
+    """The upper end of what the property can be, NULL where it has none."""
+    return f"{name} high"
+
+
+def provenance(part: str) -> str:
+    """The column that holds one part of where a row was read."""
+    return f"source {part}"
+
+
+def free_relation(wanted: str, taken: Iterable[str]) -> str:
+    """`wanted`, with underscores behind it until it is none of `taken` (compared without case)."""
+    names = {name.lower() for name in taken}
+    while wanted.lower() in names:
+        wanted += "_"
+    return wanted

@@ -1,0 +1,99 @@
+"""Definition to plan: which views are read, which of their properties, and how their rows match."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from catalog.contract import LinkType, ObjectType, Property, Restates
+from catalog.expressions.checking import Scope
+from catalog.expressions.tree import (
+    Comparing,
+    Condition,
+    Presence,
+    PropertyRef,
+    atom_links,
+    atom_references,
+    atoms,
+)
+from monitors.definition import MonitorDefinition
+
+PhysicalColumns: TypeAlias = Mapping[str, Mapping[str, str]]
+"""Physical type of each column of each view, as one snapshot has them."""
+
+
+@dataclass(frozen=True, slots=True)
+class RelationPlan:
+    """One governed view as the queries read it."""
+
+    relation: str
+    """Name of the relation inside the compiled SQL."""
+    object_type: ObjectType
+    properties: tuple[Property, ...]
+    """The properties read, each once."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkPlan:
+    """One link that the condition names."""
+
+    link: LinkType
+    far: RelationPlan
+    partition: tuple[str, ...]
+    """Far properties that tell schedules apart; empty where one schedule holds all rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class MonitorPlan:
+    """Everything that the queries of one monitor are made from."""
+
+    definition: MonitorDefinition
+    scope: Scope
+    member: RelationPlan
+    links: tuple[LinkPlan, ...]
+    operands: tuple[PropertyRef, ...]
+    """What is shown of a member, in the order of the text: `breach_when` first, then `where`."""
+    physical: PhysicalColumns | None
+
+    def link(self, name: str) -> LinkPlan:
+        """The plan of the link of that name."""
+        return next(item for item in self.links if item.link.name == name)
+
+
+def plan_monitor(definition: MonitorDefinition, scope: Scope, physical: PhysicalColumns | None) -> MonitorPlan:
+    """The plan of a definition that `check_condition` found no fault with."""
+    found = [atom for condition in conditions_of(definition) for atom in atoms(condition)]
+    operands = tuple(dict.fromkeys(ref for atom in found for ref in atom_references(atom)))
+    links = tuple(_plan_link(name, found, scope) for name in dict.fromkeys(n for a in found for n in atom_links(a)))
+    own = [ref.name for ref in operands if ref.link is None]
+    for plan in links:
+        own += plan.link.source_keys
+        own += [plan.link.as_of.date] if plan.link.as_of else []
+    member = _relation("member", scope.object_type, own)
+    return MonitorPlan(definition, scope, member, links, operands, physical)
+
+
+def conditions_of(definition: MonitorDefinition) -> tuple[Condition, ...]:
+    """`breach_when`, and `where` if there is one."""
+    return (definition.breach_when,) if definition.where is None else (definition.breach_when, definition.where)
+
+
+def _plan_link(name: str, found: list[Comparing | Presence], scope: Scope) -> LinkPlan:
+    link = scope.link(name)
+    if link is None:
+        raise LookupError(f"{scope.object_type.name} has no link {name}")
+    far = scope.target(link)
+    named = [ref.name for atom in found for ref in atom_references(atom) if ref.link == name]
+    named += link.target_keys
+    partition: tuple[str, ...] = ()
+    if link.as_of:
+        named += [link.as_of.valid_from, *([link.as_of.valid_to] if link.as_of.valid_to else [])]
+        partition = link.target_keys if link.as_of.restates is Restates.CHANGES else link.as_of.within
+    return LinkPlan(link, _relation(name, far, named), partition)
+
+
+def _relation(relation: str, object_type: ObjectType, named: list[str]) -> RelationPlan:
+    wanted = dict.fromkeys([*object_type.primary_key, *named])
+    properties = tuple(item for name in wanted if (item := object_type.find_property(name)) is not None)
+    return RelationPlan(relation, object_type, properties)

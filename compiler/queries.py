@@ -1,0 +1,302 @@
+"""The three queries of a monitor, as text before certification."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from catalog.expressions.tree import Comparing, Condition, atom_links
+from compiler import names
+from compiler.compiled import OutputColumn, Role
+from compiler.determinacy import Selection
+from compiler.dialects.dialect import Dialect
+from compiler.plan import LinkPlan, MonitorPlan, RelationPlan, conditions_of
+from compiler.predicates import Predicates, comparisons_with_parents
+from compiler.reasons import Reasons, member_reason
+from compiler.relations import Relation, relation_names, relations_of
+from trivet.verdicts import Reason
+
+SCOPE_UNKNOWN = "scope unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class MemberSelect:
+    """A SELECT with one row per member, and the meaning of its columns."""
+
+    sql: str
+    columns: tuple[OutputColumn, ...]
+
+
+class Queries:
+    """Writes the queries of one plan."""
+
+    def __init__(self, plan: MonitorPlan, dialect: Dialect) -> None:
+        self._plan = plan
+        self._dialect = dialect
+        self._predicates = Predicates(plan, dialect)
+        self._reasons = Reasons(plan, dialect, self._predicates)
+        self._relations = relations_of(plan, dialect)
+        self._names = relation_names(plan)
+
+    def breach(self) -> MemberSelect:
+        """The members whose condition is decided and true, with the row that decided."""
+        flagged = self._members("breached", self._breaches(), [(self._partial(), Role.PARTIAL)])
+        columns = [*self._keys(), *self._operands(), self._role_column(Role.PARTIAL), *self._provenance()]
+        return self._member_select(flagged, "breached", columns)
+
+    def no_data(self) -> MemberSelect:
+        """The members that cannot be decided, with reason and causes: the complement."""
+        extra = [(self._scope_is("unknown"), SCOPE_UNKNOWN)] if self._where else []
+        undecided = self._members("undecided", self._undecided(), extra)
+        reasons = self._counted_reasons()
+        explained = self._members("explained", None, reasons, source="undecided", kept=[name for _, name in extra])
+        reason_columns = [f"m.{self._dialect.identifier(name)}" for _, name in reasons]
+        reason = member_reason(reason_columns)
+        if self._where:
+            unknown = f"m.{self._dialect.identifier(SCOPE_UNKNOWN)}"
+            reason = f"CASE WHEN {unknown} THEN '{Reason.SCOPE_UNKNOWN}' ELSE {reason} END"
+        columns = [
+            *self._keys(),
+            (reason, OutputColumn(Role.REASON, "reason")),
+            *self._causes(),
+            *self._operands(),
+            *self._provenance(),
+        ]
+        return self._member_select([*undecided, *explained], "explained", columns)
+
+    def population(self) -> str:
+        """Every member counted by its own predicates, so that the partition law can be checked.
+
+        `unaccounted` counts the members for which not exactly one of the three holds.
+        """
+        verdicts = [
+            (self._breaches(), "breach"),
+            (self._undecided(), "no_data"),
+            (self._compliant(), "compliant"),
+        ]
+        keys = [(f"m.{self._dialect.identifier(name)}", name) for name in self._key_names]
+        selections = [*keys, *verdicts, (self._partial(), "partial")]
+        member = self._names[self._plan.member.relation]
+        where = f" WHERE {self._in_population()}" if self._where else ""
+        judged = f"{_select(selections, self._dialect)} FROM {member} AS m{where}"
+        number = " + ".join(f"CAST(j.{self._dialect.identifier(name)} AS INTEGER)" for _, name in verdicts)
+        key_columns = [f"j.{self._dialect.identifier(name)}" for name in self._key_names]
+        no_key = " OR ".join(f"{key} IS NULL" for key in key_columns)
+        has_key = " AND ".join(f"{key} IS NOT NULL" for key in key_columns)
+        repeated = (
+            f"SELECT j.{self._dialect.identifier(self._key_names[0])} AS repeated FROM judged AS j WHERE {has_key} "
+            f"GROUP BY {', '.join(key_columns)} HAVING COUNT(*) > 1"
+        )
+        counts = [
+            ("COUNT(*)", "population"),
+            ("COUNT(*) FILTER (WHERE j.compliant)", "compliant"),
+            ("COUNT(*) FILTER (WHERE j.partial AND NOT j.no_data)", "partial"),
+            (f"COUNT(*) FILTER (WHERE ({number}) IS DISTINCT FROM 1)", "unaccounted"),
+            (f"COUNT(*) FILTER (WHERE {no_key}) + (SELECT COUNT(*) FROM repeated AS k)", "duplicate_keys"),
+        ]
+        relations = [*self._relations, ("judged", judged), ("repeated", repeated)]
+        return f"{_with(relations)} {_select(counts, self._dialect)} FROM judged AS j"
+
+    @property
+    def _where(self) -> bool:
+        return self._plan.definition.where is not None
+
+    @property
+    def _key_names(self) -> tuple[str, ...]:
+        return self._plan.scope.object_type.primary_key
+
+    def _scope_is(self, truth: str) -> str:
+        where = self._plan.definition.where
+        if where is None:
+            raise LookupError("no `where` to ask about")
+        predicates = self._predicates
+        return {"true": predicates.true, "unknown": predicates.unknown}[truth](where)
+
+    def _in_population(self) -> str:
+        where = self._plan.definition.where
+        return f"NOT {self._predicates.false(where)}" if where is not None else "TRUE"
+
+    def _breaches(self) -> str:
+        return self._scoped(self._predicates.true(self._plan.definition.breach_when))
+
+    def _compliant(self) -> str:
+        return self._scoped(self._predicates.false(self._plan.definition.breach_when))
+
+    def _undecided(self) -> str:
+        unknown = self._scoped(self._predicates.unknown(self._plan.definition.breach_when))
+        return f"({self._scope_is('unknown')} OR {unknown})" if self._where else unknown
+
+    def _scoped(self, test: str) -> str:
+        return f"({self._scope_is('true')} AND {test})" if self._where else f"({test})"
+
+    def _partial(self) -> str:
+        tests = [
+            self._predicates.some_unknown(atom)
+            for condition in conditions_of(self._plan.definition)
+            for atom, _ in comparisons_with_parents(condition)
+            if atom_links(atom)
+        ]
+        return f"({' OR '.join(tests)})" if tests else "FALSE"
+
+    def _counted_reasons(self) -> list[Selection]:
+        counted = self._reasons.counted(self._plan.definition.breach_when)
+        return [
+            (
+                f"CASE WHEN {counts} THEN {self._reasons.reason(atom)} END" if counts else self._reasons.reason(atom),
+                f"reason {index}",
+            )
+            for index, (atom, counts) in enumerate(counted, start=1)
+        ]
+
+    def _causes(self) -> list[tuple[str, OutputColumn]]:
+        found = self._causes_of(self._plan.definition.breach_when, negated=True)
+        where = self._plan.definition.where
+        return found + (self._causes_of(where, negated=False) if where is not None else [])
+
+    def _causes_of(self, condition: Condition, *, negated: bool) -> list[tuple[str, OutputColumn]]:
+        """Cause columns of one condition, NULL where its comparisons do not count."""
+        scope = []
+        if self._where:
+            scope = [f"{'NOT ' if negated else ''}m.{self._dialect.identifier(SCOPE_UNKNOWN)}"]
+        found = []
+        for atom, counts in self._reasons.counted(condition):
+            tests = scope + ([counts] if counts else [])
+            for column in self._reasons.causes(atom):
+                cause = column.expression
+                counted = f"CASE WHEN {' AND '.join(tests)} THEN {cause} END" if tests else cause
+                found.append((counted, OutputColumn(Role.CAUSES, column.operand)))
+        return found
+
+    def _keys(self) -> list[tuple[str, OutputColumn]]:
+        return [
+            (
+                f"m.{self._dialect.identifier(names.shown(name))}",
+                OutputColumn(Role.KEY, name, property=self._plan.scope.object_type.find_property(name)),
+            )
+            for name in self._key_names
+        ]
+
+    def _operands(self) -> list[tuple[str, OutputColumn]]:
+        found = []
+        for ref in self._plan.operands:
+            column = self._dialect.identifier(names.shown(ref.name))
+            alias = "m" if ref.link is None else self._deciding_alias(ref.link)
+            shown = OutputColumn(Role.OPERAND, str(ref), property=self._plan.scope.resolve(ref))
+            found.append((f"{alias}.{column}", shown))
+        return found
+
+    def _provenance(self) -> list[tuple[str, OutputColumn]]:
+        rows = [("m", self._plan.member, self._plan.scope.object_type.name)]
+        rows += [(self._deciding_alias(link.link.name), link.far, link.link.name) for link in self._plan.links]
+        return [
+            (
+                f"{alias}.{self._dialect.identifier(names.provenance(part))}",
+                OutputColumn(Role.PROVENANCE, part, source=source),
+            )
+            for alias, relation, source in rows
+            for part, _ in relation.object_type.provenance.named()
+        ]
+
+    def _role_column(self, role: Role) -> tuple[str, OutputColumn]:
+        return f"m.{self._dialect.identifier(role)}", OutputColumn(role, role)
+
+    def _members(
+        self,
+        name: str,
+        where: str | None,
+        extra: Sequence[tuple[str, str]],
+        *,
+        source: str | None = None,
+        kept: Iterable[str] = (),
+    ) -> list[Relation]:
+        """A relation of whole member rows, narrowed or with columns added."""
+        columns = [*_member_columns(self._plan.member), *kept]
+        selections = [(f"m.{self._dialect.identifier(column)}", column) for column in columns]
+        selections += list(extra)
+        start = source or self._names[self._plan.member.relation]
+        condition = f" WHERE {where}" if where else ""
+        return [(name, f"{_select(selections, self._dialect)} FROM {start} AS m{condition}")]
+
+    def _member_select(
+        self, relations: list[Relation], source: str, columns: list[tuple[str, OutputColumn]]
+    ) -> MemberSelect:
+        named = _distinct_names([column for _, column in columns])
+        selections = [(expression, name) for (expression, _), name in zip(columns, named, strict=True)]
+        joins = " ".join(self._deciding_row(link) for link in self._plan.links)
+        keys = [f"m.{self._dialect.identifier(name)} NULLS FIRST" for name in self._key_names]
+        rest = [f"{expression} NULLS FIRST" for expression, column in columns if column.role is not Role.CAUSES]
+        order = ", ".join(dict.fromkeys([*keys, *rest]))
+        sql = (
+            f"{_with([*self._relations, *relations])} {_select(selections, self._dialect)} "
+            f"FROM {source} AS m {joins} ORDER BY {order}"
+        )
+        return MemberSelect(sql, tuple(column for _, column in columns))
+
+    def _deciding_alias(self, link: str) -> str:
+        return f"d{[item.link.name for item in self._plan.links].index(link) + 1}"
+
+    def _deciding_row(self, link: LinkPlan) -> str:
+        """The linked row that is shown beside a member: the one that decided, if one did."""
+        alias = self._predicates.alias(link)
+        atom = self._first_comparison(link)
+        order = []
+        if atom is not None and len(atom_links(atom)) == 1:
+            truth = self._predicates.row_truth(atom)
+            order += [f"({truth}) IS NULL", f"({truth}) DESC"]
+            chosen = self._predicates.rows().deciding_operand(atom, link.link.name)
+            if chosen is not None:
+                operand, highest = chosen
+                order.append(f"{operand} {'DESC' if highest else 'ASC'} NULLS LAST")
+        shown = [*_shown_columns(link.far)]
+        keys = link.far.object_type.primary_key
+        order += [f"{alias}.{self._dialect.identifier(name)} NULLS LAST" for name in keys]
+        order += [f"{alias}.{self._dialect.identifier(name)} NULLS LAST" for name in shown]
+        selections = [(f"{alias}.{self._dialect.identifier(name)}", name) for name in shown]
+        source = self._predicates.source([link])
+        lateral = f"{_select(selections, self._dialect)} {source} ORDER BY {', '.join(order)} LIMIT 1"
+        return f"LEFT JOIN LATERAL ({lateral}) AS {self._deciding_alias(link.link.name)} ON TRUE"
+
+    def _first_comparison(self, link: LinkPlan) -> Comparing | None:
+        for condition in conditions_of(self._plan.definition):
+            for atom, _ in comparisons_with_parents(condition):
+                if link.link.name in atom_links(atom):
+                    return atom
+        return None
+
+
+def _member_columns(relation: RelationPlan) -> list[str]:
+    columns: list[str] = []
+    for item in relation.properties:
+        ends = [names.side(item.name), names.low(item.name), names.high(item.name)] if item.censored else []
+        columns += [item.name, names.cause(item.name), names.shown(item.name), *ends]
+    return columns + [names.provenance(part) for part, _ in relation.object_type.provenance.named()]
+
+
+def _shown_columns(relation: RelationPlan) -> list[str]:
+    provenance = [names.provenance(part) for part, _ in relation.object_type.provenance.named()]
+    return [names.shown(item.name) for item in relation.properties] + provenance
+
+
+def _distinct_names(columns: Sequence[OutputColumn]) -> list[str]:
+    """A readable name for each column of the result; the roles, not the names, are read back."""
+    given: dict[str, int] = {}
+    result = []
+    for column in columns:
+        match column.role:
+            case Role.CAUSES:
+                name = f"causes of {column.name}"
+            case Role.PROVENANCE:
+                name = f"{column.source} source {column.name}"
+            case Role.KEY | Role.OPERAND | Role.PARTIAL | Role.REASON:
+                name = column.name
+        given[name] = given.get(name, 0) + 1
+        result.append(name if given[name] == 1 else f"{name} ({given[name]})")
+    return result
+
+
+def _select(selections: Sequence[Selection], dialect: Dialect) -> str:
+    return "SELECT " + ", ".join(f"{expression} AS {dialect.identifier(name)}" for expression, name in selections)
+
+
+def _with(relations: Sequence[Relation]) -> str:
+    return "WITH " + ", ".join(f"{name} AS ({sql})" for name, sql in relations)

@@ -1,0 +1,131 @@
+"""The relations that compiled queries stand on: members and linked rows with determinate values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from compiler import names
+from compiler.determinacy import PropertyRules, Selection
+from compiler.dialects.dialect import Dialect
+from compiler.plan import LinkPlan, MonitorPlan, RelationPlan
+from trivet.verdicts import Cause
+
+Relation = tuple[str, str]
+"""Name and SELECT of one relation of the WITH clause."""
+
+
+def relation_names(plan: MonitorPlan) -> dict[str, str]:
+    """Name in the SQL of each relation of the plan; never that of a governed view."""
+    taken = {item.view.rpartition(".")[2] for item in plan.scope.contract.object_types}
+    found: dict[str, str] = {}
+    for wanted in (plan.member.relation, *(item.far.relation for item in plan.links)):
+        name = names.free_relation(wanted, taken)
+        found[wanted] = name
+        taken |= {name, f"{name}_text", f"{name}_number", f"{name}_value", f"{name}_dated"}
+    return found
+
+
+def relations_of(plan: MonitorPlan, dialect: Dialect) -> list[Relation]:
+    """Every relation of the WITH clause, in the order in which they build on each other."""
+    spelled = relation_names(plan)
+    relations = _staged(plan, plan.member, spelled[plan.member.relation], dialect)
+    for link in plan.links:
+        name = spelled[link.far.relation]
+        if link.link.as_of is None:
+            relations += _staged(plan, link.far, name, dialect)
+        else:
+            relations += _staged(plan, link.far, f"{name}_dated", dialect)
+            relations.append((name, _in_time(link, f"{name}_dated", dialect)))
+    return relations
+
+
+def _staged(plan: MonitorPlan, relation: RelationPlan, name: str, dialect: Dialect) -> list[Relation]:
+    physical = plan.physical.get(relation.object_type.view) if plan.physical is not None else None
+    zone = plan.scope.contract.calendar.time_zone
+    rules = [PropertyRules(item, physical, dialect, zone) for item in relation.properties]
+    view = relation.object_type.view
+    provenance = relation.object_type.provenance.named()
+    text = [selection for rule in rules for selection in rule.text_stage("v")]
+    text += [(f"v.{dialect.identifier(column)}", names.provenance(part)) for part, column in provenance]
+    kept = [(names.provenance(part), names.provenance(part)) for part, _ in provenance]
+    number = [selection for rule in rules for selection in rule.number_stage("t")] + _kept("t", kept, dialect)
+    value = [selection for rule in rules for selection in rule.value_stage("t")] + _kept("t", kept, dialect)
+    cause = [selection for rule in rules for selection in rule.cause_stage("t")] + _kept("t", kept, dialect)
+    return [
+        (f"{name}_text", _select(text, f"{view} AS v", dialect)),
+        (f"{name}_number", _select(number, f"{name}_text AS t", dialect)),
+        (f"{name}_value", _select(value, f"{name}_number AS t", dialect)),
+        (name, _select(cause, f"{name}_value AS t", dialect)),
+    ]
+
+
+def _kept(alias: str, columns: Sequence[Selection], dialect: Dialect) -> list[Selection]:
+    return [(f"{alias}.{dialect.identifier(name)}", kept) for name, kept in columns]
+
+
+def _in_time(link: LinkPlan, dated: str, dialect: Dialect) -> str:
+    """The linked rows with the end of their time in force.
+
+    `superseded from` is the next later distinct date of the row's schedule, so a row is in force
+    from its own date up to there, and rows that share a date share its end.
+    """
+    as_of = link.link.as_of
+    if as_of is None:
+        raise LookupError(f"link {link.link.name} has no effective dates")
+    kept = [name for item in link.far.properties for name in _final_columns(item.name, item.censored is not None)]
+    kept += [names.provenance(part) for part, _ in link.far.object_type.provenance.named()]
+    selections = _kept("d", [(name, name) for name in kept], dialect)
+    start = f"d.{dialect.identifier(as_of.valid_from)}"
+    partition = ", ".join(f"d.{dialect.identifier(name)}" for name in link.partition)
+    window = f"{f'PARTITION BY {partition} ' if partition else ''}ORDER BY {start}"
+    later = f"MIN({start}) OVER ({window} GROUPS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING)"
+    selections.append((f"CASE WHEN {start} IS NOT NULL THEN {later} END", names.SUPERSEDED_FROM))
+    usable = f"{start} IS NOT NULL"
+    if as_of.valid_to:
+        end_cause = f"d.{dialect.identifier(names.cause(as_of.valid_to))}"
+        usable += f" AND COALESCE({end_cause}, '{Cause.NULL}') = '{Cause.NULL}'"
+    selections.append((f"({usable})", names.USABLE))
+    return _select(selections, f"{dated} AS d", dialect)
+
+
+def _final_columns(name: str, censored: bool) -> list[str]:
+    ends = [names.side(name), names.low(name), names.high(name)] if censored else []
+    return [name, names.cause(name), names.shown(name), *ends]
+
+
+def _select(selections: Sequence[Selection], source: str, dialect: Dialect) -> str:
+    columns = ", ".join(f"{expression} AS {dialect.identifier(name)}" for expression, name in selections)
+    return f"SELECT {columns} FROM {source}"
+
+
+def matches(link: LinkPlan, member: str, far: str, dialect: Dialect) -> str:
+    """Whether a far row belongs to a member: keys equal, and in force on the member's date.
+
+    Two-valued wherever it stands, since it stands in WHERE clauses only. A row without a usable
+    effective date matches whatever the date; it then decides nothing (`row usable` is false).
+    """
+    pairs = zip(link.link.source_keys, link.link.target_keys, strict=True)
+    conditions = [f"{far}.{dialect.identifier(there)} = {member}.{dialect.identifier(here)}" for here, there in pairs]
+    as_of = link.link.as_of
+    if as_of is not None:
+        date = f"{member}.{dialect.identifier(as_of.date)}"
+        start = f"{far}.{dialect.identifier(as_of.valid_from)}"
+        later = f"{far}.{dialect.identifier(names.SUPERSEDED_FROM)}"
+        in_force = f"{start} <= {date} AND ({later} IS NULL OR {date} < {later})"
+        if as_of.valid_to:
+            end = f"{far}.{dialect.identifier(as_of.valid_to)}"
+            in_force += f" AND ({end} IS NULL OR {date} < {end})"
+        conditions.append(f"({start} IS NULL OR ({in_force}))")
+    return " AND ".join(conditions)
+
+
+def superseded(link: LinkPlan, member: str, far: str, dialect: Dialect) -> str:
+    """Whether a far row of the member's keys stood in an earlier restatement of its schedule."""
+    as_of = link.link.as_of
+    if as_of is None:
+        raise LookupError(f"link {link.link.name} has no effective dates")
+    pairs = zip(link.link.source_keys, link.link.target_keys, strict=True)
+    conditions = [f"{far}.{dialect.identifier(there)} = {member}.{dialect.identifier(here)}" for here, there in pairs]
+    date = f"{member}.{dialect.identifier(as_of.date)}"
+    conditions.append(f"{far}.{dialect.identifier(names.SUPERSEDED_FROM)} <= {date}")
+    return " AND ".join(conditions)

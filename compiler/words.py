@@ -1,0 +1,71 @@
+"""A monitor in words: what it decides, over whom, and when it cannot decide."""
+
+from __future__ import annotations
+
+from catalog.contract import Contract, LinkType, Restates
+from catalog.expressions.printing import print_condition
+from catalog.expressions.tree import atom_links, atoms
+from compiler.plan import conditions_of
+from monitors.definition import MonitorDefinition
+
+
+def explain_monitor(definition: MonitorDefinition, contract: Contract) -> list[str]:
+    """The explanation, one sentence or list item a line."""
+    object_type = contract.object_type(definition.object)
+    if object_type is None:
+        raise LookupError(f"the contract has no object type {definition.object}")
+    lines = [f"{definition.title} ({definition.id})", ""]
+    narrowed = f" where {print_condition(definition.where)}" if definition.where is not None else ""
+    lines.append(f"Population: every row of {object_type.view}{narrowed}.")
+    if definition.where is not None:
+        lines.append("A row for which that cannot be decided stays in, as no_data (scope_unknown).")
+    lines.append(f"Breach:     {print_condition(definition.breach_when)}")
+    lines.append("Compliant:  the same is decided, and false.")
+    lines.append("No data:    it cannot be decided. Nothing that is missing reads as compliant.")
+    links = dict.fromkeys(
+        name for condition in conditions_of(definition) for a in atoms(condition) for name in atom_links(a)
+    )
+    for name in links:
+        link = contract.link(definition.object, name)
+        if link is not None:
+            lines += ["", *_link_lines(link, contract, definition.strict)]
+    lines += [
+        "",
+        "Plan: breach query, no_data query and population query, each over correlated EXISTS, on one snapshot.",
+    ]
+    return lines
+
+
+def _link_lines(link: LinkType, contract: Contract, strict: bool) -> list[str]:
+    target = contract.object_type(link.target)
+    view = target.view if target else link.target
+    keys = " and ".join(
+        here if here == there else f"{here} = {there}"
+        for here, there in zip(link.source_keys, link.target_keys, strict=True)
+    )
+    lines = [f"{link.name}: the rows of {view} with the same {keys}."]
+    if link.as_of is not None:
+        dates = link.as_of
+        lines.append(
+            f"  In force on the member's {dates.date}, by {dates.valid_from}"
+            + (f" and {dates.valid_to}." if dates.valid_to else ".")
+        )
+        if dates.restates is Restates.ALL:
+            which = f" of one {', '.join(dates.within)}" if dates.within else ""
+            lines.append(
+                f"  Each {dates.valid_from} restates the whole schedule{which}: a key it no longer lists is no_data"
+            )
+            lines.append("  (right_missing, superseded), and is never judged by an older row.")
+        else:
+            lines.append(f"  Each row stands until a later {dates.valid_from} of the same keys.")
+    if link.cardinality.is_to_one:
+        lines.append(
+            "  At most one row should match; rows that would decide differently make it no_data (right_ambiguous)."
+        )
+    lines.append("  No row: right_missing. Rows, none with a usable value: right_null.")
+    lines.append(
+        "  strict: a matching row without a usable value makes it no_data."
+        if strict
+        else "  A member decided although some matching row has no usable value is counted as partial."
+    )
+    return lines

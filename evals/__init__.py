@@ -1,0 +1,1 @@
+"""Question banks, their runner, scoring, and an independent auditor; a later part of the project fills it."""

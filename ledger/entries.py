@@ -1,0 +1,85 @@
+"""What the ledger holds: entry types, one entry, and the head."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from ledger.hashing import GENESIS_HASH, HASH_SIZE, frontier_root
+
+
+class EntryType(StrEnum):
+    """The closed list of what an entry can record."""
+
+    EVALUATION = "evaluation"
+    """An evaluation of a monitor, made or not; its rows are bound by `rows_root`."""
+    OUTCOME = "outcome"
+    """How a question ended."""
+    ESCALATION = "escalation"
+    STEWARD_DECISION = "steward_decision"
+    ALERT_CHANGE = "alert_change"
+    DELIVERY = "delivery"
+    SILENCE = "silence"
+    DEFINITION_PUBLISHED = "definition_published"
+    CONTRACT_PUBLISHED = "contract_published"
+    SETTINGS_CHANGED = "settings_changed"
+    CHECKPOINT = "checkpoint"
+    RECOVERY = "recovery"
+    REDACTION = "redaction"
+    REPLAY = "replay"
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerEntry:
+    """One entry as it is stored."""
+
+    seq: int
+    """Place in the ledger, from 1 without gaps."""
+    entry_type: EntryType
+    subject_id: str
+    """What the entry is about; at most one entry for each type and subject."""
+    payload: str
+    """Canonical JSON, an object that holds `entry_type` and `subject_id` too."""
+    leaf_hash: bytes
+    prev_hash: bytes
+    """The `entry_hash` of the entry before; 32 zero bytes for entry 1."""
+    entry_hash: bytes
+
+    def content(self) -> dict[str, Any]:
+        """The payload, parsed."""
+        parsed: dict[str, Any] = json.loads(self.payload)
+        return parsed
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerHead:
+    """Where the ledger ends: what the next entry is chained to.
+
+    Raises:
+        ValueError: the parts cannot belong to one ledger.
+    """
+
+    seq: int
+    """Of the last entry; 0 for an empty ledger."""
+    entry_hash: bytes
+    """Of the last entry; 32 zero bytes for an empty ledger."""
+    frontier: tuple[bytes, ...]
+    """Compact range of the Merkle tree over all leaf hashes, largest subtree first."""
+
+    def __post_init__(self) -> None:
+        if self.seq < 0 or len(self.frontier) != self.seq.bit_count():
+            raise ValueError(f"{self.seq} entries have no frontier of {len(self.frontier)} hashes")
+        for value in (self.entry_hash, *self.frontier):
+            if not isinstance(value, bytes) or len(value) != HASH_SIZE:
+                raise ValueError(f"a hash is not {HASH_SIZE} bytes")
+
+    @property
+    def root(self) -> bytes:
+        """The Merkle root over all leaf hashes (RFC 9162)."""
+        return frontier_root(self.frontier)
+
+
+GENESIS = LedgerHead(seq=0, entry_hash=GENESIS_HASH, frontier=())
+"""The head of an empty ledger."""

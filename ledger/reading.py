@@ -1,0 +1,86 @@
+"""Reading the ledger for people and programs. Nothing here proves anything: that is `verify`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import sqlalchemy as sa
+
+from ledger.entries import EntryType, LedgerEntry, LedgerHead
+from ledger.tables import as_stored, ledger_entry, ledger_head
+from trivet.errors import CheckFailedError
+
+_ENTRY = as_stored(ledger_entry)
+_HEAD = as_stored(ledger_head)
+_TYPES = frozenset(entry_type.value for entry_type in EntryType)
+_BATCH = 1000
+
+
+def entries(
+    connection: sa.Connection, after: int = 0, limit: int | None = None, entry_type: EntryType | None = None
+) -> Iterator[LedgerEntry]:
+    """Entries with a `seq` greater than `after`, in order, streamed.
+
+    Raises:
+        CheckFailedError: a row does not hold what an entry holds.
+    """
+    statement = sa.select(_ENTRY).where(_ENTRY.c.seq > after).order_by(_ENTRY.c.seq)
+    if entry_type is not None:
+        statement = statement.where(_ENTRY.c.entry_type == entry_type.value)
+    if limit is not None:
+        statement = statement.limit(limit)
+    with connection.execute(statement.execution_options(yield_per=_BATCH)) as rows:
+        for row in rows:
+            yield _entry(row)
+
+
+def entry(connection: sa.Connection, seq: int) -> LedgerEntry | None:
+    """The entry at `seq`, if there is one.
+
+    Raises:
+        CheckFailedError: the row does not hold what an entry holds.
+    """
+    row = connection.execute(sa.select(_ENTRY).where(_ENTRY.c.seq == seq)).one_or_none()
+    return None if row is None else _entry(row)
+
+
+def entry_about(connection: sa.Connection, entry_type: EntryType, subject_id: str) -> LedgerEntry | None:
+    """The entry of this type about this subject, if there is one.
+
+    Raises:
+        CheckFailedError: the row does not hold what an entry holds.
+    """
+    statement = sa.select(_ENTRY).where(_ENTRY.c.entry_type == entry_type.value, _ENTRY.c.subject_id == subject_id)
+    row = connection.execute(statement).one_or_none()
+    return None if row is None else _entry(row)
+
+
+def head(connection: sa.Connection, *, for_update: bool = False) -> LedgerHead:
+    """Where the ledger ends.
+
+    `for_update` locks the head row until the transaction ends (PostgreSQL; on SQLite the writing
+    transaction holds the whole store already).
+
+    Raises:
+        CheckFailedError: the head row is missing or does not hold what a head holds.
+    """
+    statement = sa.select(_HEAD).where(_HEAD.c.id == 1)
+    row = connection.execute(statement.with_for_update() if for_update else statement).one_or_none()
+    if row is None:
+        raise CheckFailedError("the ledger has no head row; run `trivet ledger verify`")
+    try:
+        frontier = tuple(bytes.fromhex(text) for text in json.loads(row.merkle_frontier))
+        return LedgerHead(row.seq, row.entry_hash, frontier)
+    except (TypeError, ValueError, AttributeError) as error:
+        message = f"the ledger's head row is damaged ({error}); run `trivet ledger verify`"
+        raise CheckFailedError(message) from error
+
+
+def _entry(row: sa.Row[tuple[object, ...]]) -> LedgerEntry:
+    texts = (row.entry_type, row.subject_id, row.payload)
+    hashes = (row.leaf_hash, row.prev_hash, row.entry_hash)
+    fits = isinstance(row.seq, int) and all(isinstance(text, str) for text in texts)
+    if not fits or not all(isinstance(value, bytes) for value in hashes) or row.entry_type not in _TYPES:
+        raise CheckFailedError(f"ledger entry {row.seq!r:.40} is damaged; run `trivet ledger verify`")
+    return LedgerEntry(row.seq, EntryType(row.entry_type), row.subject_id, row.payload, *hashes)

@@ -1,0 +1,1 @@
+"""What a monitor is: its definition, its checking against the contract, and the evaluation record."""

@@ -1,0 +1,81 @@
+"""A monitor as the program uses it. `monitors/loading.py` makes it from YAML and is the only place that does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from catalog.expressions.printing import print_condition
+from catalog.expressions.tree import Condition
+from trivet.canonical import Json, content_hash
+from trivet.verdicts import Severity
+
+DEFAULT_SAMPLES = 100
+"""Members of each kind that an evaluation document shows at most; recording is not capped by it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """When a monitor comes due: either `every` or `cron`."""
+
+    every: timedelta | None = None
+    cron: str | None = None
+    timezone: str | None = None
+    """IANA name in which `cron` is read; the contract's time zone when None."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoDataPolicy:
+    """When missing data is told. It quiets the alert, never the verdict."""
+
+    alert: bool = True
+    tolerate: int = 0
+    """Undecided members that do not yet alert."""
+
+
+@dataclass(frozen=True, slots=True)
+class MonitorDefinition:
+    """One monitor: a population, a condition, and how it is watched."""
+
+    id: str
+    object: str
+    """Name of the object type whose rows are the members."""
+    breach_when: Condition
+    where: Condition | None = None
+    strict: bool = False
+    """An indeterminate matching row makes a comparison unknown instead of partial."""
+    allow_empty: bool = False
+    """An empty population is compliant instead of an evaluation that could not be made."""
+    samples: int = DEFAULT_SAMPLES
+    timeout: timedelta | None = None
+    """Longest time for the queries of one evaluation; the contract's limit when None."""
+    enabled: bool = True
+    title: str = ""
+    description: str = ""
+    severity: Severity = Severity.WARNING
+    schedule: Schedule | None = None
+    no_data: NoDataPolicy = NoDataPolicy()
+    consecutive: int = 1
+    """Evaluations in a row before it fires: `for` in the file."""
+    notify: tuple[str, ...] = ()
+    owner: str = ""
+    runbook: str = ""
+    labels: tuple[tuple[str, str], ...] = ()
+    file: str = field(default="", compare=False)
+    """Where it was defined, relative to the workspace."""
+
+    @property
+    def definition_hash(self) -> str:
+        """SHA-256 over what decides a verdict; titles, owners and schedules do not."""
+        return content_hash(self.judged())
+
+    def judged(self) -> dict[str, Json]:
+        """What decides a verdict, as canonical JSON values."""
+        return {
+            "id": self.id,
+            "object": self.object,
+            "where": print_condition(self.where) if self.where is not None else None,
+            "breach_when": print_condition(self.breach_when),
+            "strict": self.strict,
+            "allow_empty": self.allow_empty,
+        }

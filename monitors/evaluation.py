@@ -1,0 +1,165 @@
+"""The evaluation record: what one look at one monitor's population established."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from monitors.definition import MonitorDefinition
+from trivet.canonical import Json
+from trivet.clock import utc_text
+from trivet.verdicts import (
+    EvaluationStatus,
+    NotMadeReason,
+    Reason,
+    SlotCause,
+    Trigger,
+    Verdict,
+    badge,
+    worst_verdict,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One breached or undecided member. All values are text as a person reads them."""
+
+    verdict: Verdict
+    key: Mapping[str, str | None]
+    """Primary key properties, in the order of the key."""
+    operands: Mapping[str, str | None]
+    """Each operand of the condition, in the order of the text; exact."""
+    provenance: tuple[Mapping[str, str | int | None], ...]
+    """Where the member's row, and each deciding linked row, was read."""
+    reason: Reason | None = None
+    causes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Causes of each operand (or link) that counts, sorted."""
+    partial: bool = False
+    """Decided although some matching row was indeterminate."""
+
+    def to_json(self) -> dict[str, Json]:
+        """As an evaluation's `samples` hold it."""
+        document: dict[str, Json] = {"key": dict(self.key)}
+        if self.verdict is Verdict.NO_DATA:
+            document["reason"] = self.reason
+            document["causes"] = {name: list(causes) for name, causes in self.causes.items()}
+        document["operands"] = dict(self.operands)
+        document["provenance"] = [dict(item) for item in self.provenance]
+        if self.verdict is Verdict.BREACH:
+            document["partial"] = self.partial
+        return document
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """The partition of a population, each part counted by its own predicate."""
+
+    population: int
+    breach: int
+    no_data: int
+    compliant: int
+    partial: int
+    duplicate_keys: int
+    no_data_reasons: Mapping[Reason, int]
+    unexpected: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class NotMade:
+    """Why an evaluation could not be made."""
+
+    reason: NotMadeReason
+    message: str | None = None
+    """What the engine, or we, have to say of it, on one line."""
+    cause: SlotCause | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """One evaluation, made or not. Everything it says can be replayed from what it names."""
+
+    evaluation_id: str
+    definition: MonitorDefinition
+    contract: Mapping[str, str]
+    """Id, version and hash."""
+    trigger: Trigger
+    slot: datetime
+    """The scheduled instant, with the offset that people read it in."""
+    started_at: datetime
+    finished_at: datetime
+    outcome: Counts | NotMade
+    engine: str
+    engine_version: str
+    breached: tuple[Member, ...] = ()
+    undecided: tuple[Member, ...] = ()
+    snapshot: Mapping[str, Json] | None = None
+    """Identity of the data that was read; None where none could be opened."""
+    queries_hash: str | None = None
+    recorded_truncated: bool = False
+    """Members beyond the hard limit were counted and not recorded."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst verdict; an evaluation that could not be made is no_data."""
+        if isinstance(self.outcome, NotMade):
+            return Verdict.NO_DATA
+        return worst_verdict(self.outcome.breach, self.outcome.no_data)
+
+    @property
+    def status(self) -> EvaluationStatus:
+        """Whether it reached counts."""
+        return EvaluationStatus.NOT_MADE if isinstance(self.outcome, NotMade) else EvaluationStatus.COMPLETED
+
+    @property
+    def badge(self) -> str | None:
+        """`4 breaches / 1 no-data`; None where nothing was counted."""
+        return None if isinstance(self.outcome, NotMade) else badge(self.outcome.breach, self.outcome.no_data)
+
+    def counts_json(self) -> dict[str, Json]:
+        """The counts under their interface names; all null where the evaluation could not be made."""
+        names = ("population", "breach", "no_data", "compliant", "partial", "duplicate_keys", "unexpected")
+        if isinstance(self.outcome, NotMade):
+            return dict.fromkeys(names)
+        return {name: getattr(self.outcome, name) for name in names}
+
+    def reasons_json(self) -> dict[str, Json]:
+        """Undecided members by reason."""
+        if isinstance(self.outcome, NotMade):
+            return {}
+        return {reason.value: count for reason, count in self.outcome.no_data_reasons.items()}
+
+    def to_json(self, ledger_seq: int | None) -> dict[str, Json]:
+        """The document that `docs/reference/commands.md` describes."""
+        not_made = self.outcome if isinstance(self.outcome, NotMade) else None
+        shown = self.definition.samples
+        return {
+            "evaluation_id": self.evaluation_id,
+            "monitor": self.definition.id,
+            "definition_hash": self.definition.definition_hash,
+            "contract": dict(self.contract),
+            "trigger": self.trigger,
+            "slot": self.slot.isoformat(timespec="seconds"),
+            "started_at": utc_text(self.started_at),
+            "finished_at": utc_text(self.finished_at),
+            "verdict": self.verdict,
+            "status": self.status,
+            "reason": not_made.reason if not_made else None,
+            "cause": not_made.cause if not_made else None,
+            "message": not_made.message if not_made else None,
+            **self.counts_json(),
+            "no_data_reasons": self.reasons_json(),
+            "badge": self.badge,
+            "samples": {
+                "breach": [member.to_json() for member in self.breached[:shown]],
+                "no_data": [member.to_json() for member in self.undecided[:shown]],
+            },
+            "samples_truncated": {
+                "breach": len(self.breached) > shown,
+                "no_data": len(self.undecided) > shown,
+            },
+            "recorded_truncated": self.recorded_truncated,
+            "engine": self.engine,
+            "snapshot": dict(self.snapshot) if self.snapshot is not None else None,
+            "ledger_seq": ledger_seq,
+        }

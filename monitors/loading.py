@@ -1,0 +1,144 @@
+"""Monitor files to definitions, checked against the contract: as a whole or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from catalog.contract import Contract, ObjectType
+from catalog.expressions.checking import Scope, check_condition
+from catalog.expressions.syntax import SyntaxFault, parse_condition
+from catalog.expressions.tree import Condition
+from monitors.definition import MonitorDefinition, NoDataPolicy, Schedule
+from monitors.document import MonitorFileModel, MonitorModel, ScheduleModel
+from trivet.clock import is_time_zone
+from trivet.documents import Document, Path
+from trivet.findings import Finding, did_you_mean
+from trivet.validation import validate
+
+
+@dataclass(frozen=True, slots=True)
+class MonitorsResult:
+    """Every monitor of the workspace, or everything that is wrong with the files."""
+
+    monitors: tuple[MonitorDefinition, ...]
+    findings: tuple[Finding, ...]
+
+
+def load_monitors(documents: Sequence[Document], contract: Contract, receivers: Collection[str] = ()) -> MonitorsResult:
+    """The monitors of all files, each checked against the contract."""
+    findings: list[Finding] = []
+    monitors: list[MonitorDefinition] = []
+    seen: dict[str, str] = {}
+    for document in documents:
+        model, faults = validate(document, MonitorFileModel)
+        findings += faults
+        for index, item in enumerate(model.monitors if model else ()):
+            path: Path = ("monitors", index)
+            if item.id in seen:
+                findings.append(
+                    document.finding((*path, "id"), f"'{item.id}' is already the id of a monitor in {seen[item.id]}")
+                )
+            seen.setdefault(item.id, document.file)
+            definition, of_monitor = _load_monitor(document, path, item, contract, receivers)
+            findings += of_monitor
+            if definition is not None:
+                monitors.append(definition)
+    return MonitorsResult(() if findings else tuple(monitors), tuple(findings))
+
+
+def _load_monitor(
+    document: Document, path: Path, model: MonitorModel, contract: Contract, receivers: Collection[str]
+) -> tuple[MonitorDefinition | None, list[Finding]]:
+    findings = [
+        *_schedule_findings(document, path, model),
+        *_notify_findings(document, path, model, receivers),
+    ]
+    if model.runbook and urlsplit(model.runbook).scheme not in ("http", "https"):
+        findings.append(document.finding((*path, "runbook"), "expected an http or https address"))
+    object_type = contract.object_type(model.object)
+    if object_type is None:
+        names = [item.name for item in contract.object_types]
+        message = f"there is no object type '{model.object}'{did_you_mean(model.object, names)}"
+        return None, [*findings, document.finding((*path, "object"), message)]
+    breach_when, faults = _load_condition(document, (*path, "breach_when"), model.breach_when, contract, object_type)
+    findings += faults
+    where: Condition | None = None
+    if model.where is not None:
+        where, faults = _load_condition(document, (*path, "where"), model.where, contract, object_type)
+        findings += faults
+    if breach_when is None or findings:
+        return None, findings
+    return _definition(model, breach_when, where, document.file), []
+
+
+def _load_condition(
+    document: Document, path: Path, text: str, contract: Contract, object_type: ObjectType
+) -> tuple[Condition | None, list[Finding]]:
+    condition = parse_condition(text)
+    if isinstance(condition, SyntaxFault):
+        return None, [document.finding(path, condition.message, offset=condition.span[0])]
+    faults = check_condition(condition, Scope(contract, object_type))
+    return condition, [document.finding(path, fault.message, offset=fault.span[0]) for fault in faults]
+
+
+def _schedule_findings(document: Document, path: Path, model: MonitorModel) -> Iterator[Finding]:
+    schedule = model.schedule
+    if schedule is None:
+        return
+    place = (*path, "schedule")
+    if (schedule.every is None) == (schedule.cron is None):
+        yield document.finding(place, 'expected one of `every: 15m` and `cron: "0 6 * * *"`')
+    if schedule.every is not None and not schedule.every:
+        yield document.finding((*place, "every"), "expected at least one second, such as 15m")
+    if schedule.cron is not None and len(schedule.cron.split()) != 5:
+        yield document.finding((*place, "cron"), "expected five fields: minute hour day month weekday")
+    if schedule.timezone is not None:
+        if schedule.every is not None:
+            yield document.finding((*place, "timezone"), "an interval has no time zone; remove this key", key=True)
+        elif not is_time_zone(schedule.timezone):
+            yield document.finding(
+                (*place, "timezone"),
+                f"'{schedule.timezone}' is no time zone; use an IANA name such as Australia/Sydney",
+            )
+
+
+def _notify_findings(
+    document: Document, path: Path, model: MonitorModel, receivers: Collection[str]
+) -> Iterator[Finding]:
+    for index, name in enumerate(model.notify):
+        if name not in receivers:
+            yield document.finding(
+                (*path, "notify", index),
+                f"the settings have no receiver '{name}'{did_you_mean(name, receivers)}",
+            )
+
+
+def _schedule(model: ScheduleModel | None) -> Schedule | None:
+    return Schedule(model.every, model.cron, model.timezone) if model else None
+
+
+def _definition(model: MonitorModel, breach_when: Condition, where: Condition | None, file: str) -> MonitorDefinition:
+    return MonitorDefinition(
+        id=model.id,
+        object=model.object,
+        breach_when=breach_when,
+        where=where,
+        strict=model.strict,
+        allow_empty=model.allow_empty,
+        samples=model.samples,
+        timeout=model.timeout,
+        enabled=model.enabled,
+        title=model.title or model.id,
+        description=model.description or "",
+        severity=model.severity,
+        schedule=_schedule(model.schedule),
+        no_data=NoDataPolicy(model.no_data.alert, model.no_data.tolerate),
+        consecutive=model.consecutive,
+        notify=tuple(model.notify),
+        owner=model.owner or "",
+        runbook=model.runbook or "",
+        labels=tuple(sorted(model.labels.items())),
+        file=file,
+    )

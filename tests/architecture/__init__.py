@@ -1,0 +1,1 @@
+"""The shape of the project: layers, names, dependencies."""

@@ -1,0 +1,20 @@
+"""Hypothesis profiles: `HYPOTHESIS_PROFILE` names one; else `ci` where `CI` is set, else `fast`."""
+
+from __future__ import annotations
+
+import os
+
+from hypothesis import HealthCheck, settings
+
+# A deadline fails a correct test on a busy machine. A blob reproduces a failure seen elsewhere.
+settings.register_profile("fast", deadline=None, print_blob=True, max_examples=50)
+# Derandomized, so that the same commit always gets the same verdict; the search for new cases is `fast`'s.
+settings.register_profile(
+    "ci",
+    deadline=None,
+    print_blob=True,
+    max_examples=200,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "fast"))

@@ -1,0 +1,1 @@
+"""Several packages together over real files, engines and stores."""

@@ -1,0 +1,114 @@
+"""A migrated SQLite store with evaluations in it, for tests."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+
+from ledger.append import append
+from ledger.bound_rows import collect_rows_root
+from ledger.entries import EntryType, LedgerEntry
+from trivet.canonical import canonical_json
+from worker.binding import EVALUATION_BINDING
+from worker.stores import open_store, upgrade_store
+from worker.tables import audit, evaluation, member
+
+MIGRATIONS = Path(__file__).parents[2] / "migrations"
+
+
+def migrated_store(folder: Path) -> sa.Engine:
+    """An empty store at the latest revision, in `folder`."""
+    engine = open_store(f"sqlite:///{folder / 'trivet.db'}")
+    upgrade_store(engine, MIGRATIONS)
+    return engine
+
+
+def copied_store(engine: sa.Engine, folder: Path) -> sa.Engine:
+    """A store of its own in `folder` that holds what `engine` holds."""
+    with engine.connect() as connection:
+        driver = connection.connection.driver_connection
+        assert driver is not None
+        driver.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    shutil.copy(str(engine.url.database), folder / "trivet.db")
+    return open_store(f"sqlite:///{folder / 'trivet.db'}", create=False)
+
+
+def record_evaluation(
+    connection: sa.Connection, evaluation_id: str, slot: str = "2026-11-30T06:00:00", members: int = 3
+) -> LedgerEntry:
+    """Writes an evaluation with its audit rows and members, and appends its ledger entry."""
+    connection.execute(sa.insert(evaluation), _evaluation(evaluation_id, slot, members))
+    connection.execute(sa.insert(audit), _audit(evaluation_id, members))
+    if members:
+        connection.execute(sa.insert(member), [_member(evaluation_id, n) for n in range(1, members + 1)])
+    root = collect_rows_root(connection, EVALUATION_BINDING, evaluation_id)
+    return append(connection, EntryType.EVALUATION, evaluation_id, {"rows_root": root.hex(), "version": 1})
+
+
+def record_silence(connection: sa.Connection, silence_id: str) -> LedgerEntry:
+    """Appends an entry that binds no rows."""
+    return append(connection, EntryType.SILENCE, silence_id, {"matcher": {"monitor": "pay-below-floor"}})
+
+
+def _json(value: Any) -> str:
+    return canonical_json(value).decode("utf-8")
+
+
+def _evaluation(evaluation_id: str, slot: str, members: int) -> dict[str, Any]:
+    return {
+        "evaluation_id": evaluation_id,
+        "monitor": "pay-below-floor",
+        "definition_hash": "d" * 64,
+        "contract_id": "aruma",
+        "contract_version": "1.2.0",
+        "contract_hash": "c" * 64,
+        "object": "employee_pay",
+        "trigger": "schedule",
+        "slot": f"{slot}+11:00",
+        "scheduled_for": f"{slot}.000000Z",
+        "started_at": f"{slot}.100000Z",
+        "finished_at": f"{slot}.900000Z",
+        "status": "completed",
+        "verdict": "breach" if members else "compliant",
+        "reason": None,
+        "cause": None,
+        "message": None,
+        "population": members + 52,
+        "breach": members,
+        "no_data": 0,
+        "compliant": 52,
+        "partial": 0,
+        "duplicate_keys": 0,
+        "unexpected": None,
+        "no_data_reasons": "{}",
+        "engine": "duckdb",
+        "engine_version": "2.0.1",
+        "snapshot": _json({"file": "warehouse.duckdb", "generation": 7}),
+        "queries_hash": None,
+        "recorded_truncated": False,
+    }
+
+
+def _audit(evaluation_id: str, members: int) -> list[dict[str, Any]]:
+    counts = {"breach": members, "no_data": 0, "compliant": 52}
+    return [
+        {"evaluation_id": evaluation_id, "verdict": verdict, "count": count, "reasons": "{}"}
+        for verdict, count in counts.items()
+    ]
+
+
+def _member(evaluation_id: str, ordinal: int) -> dict[str, Any]:
+    return {
+        "evaluation_id": evaluation_id,
+        "ordinal": ordinal,
+        "verdict": "breach",
+        "member_key": _json({"employee_id": f"{evaluation_id}-{ordinal:04}"}),
+        "reason": None,
+        "causes": "{}",
+        "operands": _json({"governed_by.min_hourly_rate": "28.04", "hourly_rate": f"27.{ordinal:02}"}),
+        "provenance": _json([{"document": "café.pdf", "page": ordinal}]),
+        "partial": ordinal % 2 == 0,
+    }

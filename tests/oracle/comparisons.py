@@ -1,0 +1,167 @@
+"""One comparison for one member: its truth over the matching rows, and why it is unknown where it is."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import TypeAlias
+from zoneinfo import ZoneInfo
+
+from catalog.expressions.tree import (
+    Between,
+    Comparing,
+    Comparison,
+    ComparisonOperator,
+    Membership,
+    PropertyRef,
+    atom_links,
+    atom_references,
+    parts,
+)
+from tests.oracle.kleene import Truth, conjunction, disjunction, quantified
+from tests.oracle.linking import LinkedRow, Matches, Outcomes
+from tests.oracle.operands import Lookup, compare, evaluate, failures
+from tests.oracle.outcomes import Indeterminate, Outcome, cause_of
+from trivet.verdicts import Cause, Reason
+
+Causes: TypeAlias = Mapping[str, set[Cause]]
+"""Causes by operand, as a person reads it."""
+Combination: TypeAlias = Mapping[str, LinkedRow]
+"""One matching row for each link that a comparison names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """A member and everything that its conditions can look at."""
+
+    own: Outcomes
+    links: Mapping[str, Matches]
+    zone: ZoneInfo
+    strict: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """Why one comparison is unknown."""
+
+    reason: Reason
+    causes: Causes
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What a condition comes to."""
+
+    truth: Truth
+    counting: tuple[Unknown, ...]
+    """Its unknown comparisons whose parents, up to it, are all unknown; none where it is decided."""
+    partial: bool
+    """Whether some comparison in it, counting or not, met a matching row that is not determinate."""
+
+
+def decide_comparison(atom: Comparing, situation: Situation) -> Decision:
+    """What a comparison comes to, over the matching rows of every link that it names."""
+    links = {name: situation.links[name] for name in atom_links(atom)}
+    if not links:
+        truth = _taken_on(atom, {}, situation)
+        why = (Unknown(Reason.LEFT_NULL, _causes(atom, links, (), situation)),) if truth is None else ()
+        return Decision(truth, why, partial=False)
+    combinations = [dict(zip(links, rows, strict=True)) for rows in product(*(met.rows for met in links.values()))]
+    truths = [_truth_on(atom, combination, situation) for combination in combinations]
+    undecided = [combination for combination, truth in zip(combinations, truths, strict=True) if truth is None]
+    to_one = all(met.to_one for met in links.values())
+    truth = quantified(atom.quantifier, truths, to_one=to_one, strict=situation.strict)
+    if truth is not None:
+        return Decision(truth, (), bool(undecided))
+    why = (Unknown(_reason(atom, links, truths, situation), _causes(atom, links, undecided, situation)),)
+    return Decision(None, why, bool(undecided))
+
+
+def _truth_on(atom: Comparing, combination: Combination, situation: Situation) -> Truth:
+    """The comparison on one matching row (or pair of rows); None where that is not determinate for it."""
+    if any(row.unusable for row in combination.values()) or _has_own_without_value(atom, situation):
+        return None
+    return _taken_on(atom, combination, situation)
+
+
+def _taken_on(atom: Comparing, combination: Combination, situation: Situation) -> Truth:
+    lookup = _lookup(combination, situation)
+    first, *others = (evaluate(part, lookup, situation.zone) for part in parts(atom))
+    match atom:
+        case Comparison(operator=operator):
+            return compare(operator, first, others[0])
+        case Between():
+            from_low = compare(ComparisonOperator.GREATER_OR_EQUAL, first, others[0])
+            return conjunction([from_low, compare(ComparisonOperator.LESS_OR_EQUAL, first, others[1])])
+        case Membership():
+            return disjunction([compare(ComparisonOperator.EQUAL, first, choice) for choice in others])
+
+
+def _lookup(combination: Combination, situation: Situation) -> Lookup:
+    def find(ref: PropertyRef) -> Outcome:
+        if ref.link is None:
+            return situation.own[ref.name]
+        row = combination.get(ref.link)
+        # Without a row, so that arithmetic over own properties alone can be told from the rest.
+        return Indeterminate(Cause.NULL) if row is None else row.outcomes[ref.name]
+
+    return find
+
+
+def _own_causes(atom: Comparing, situation: Situation) -> Iterator[tuple[str, Cause]]:
+    for ref in atom_references(atom):
+        if ref.link is None and (cause := cause_of(situation.own[ref.name])) is not None:
+            yield ref.name, cause
+
+
+def _has_own_without_value(atom: Comparing, situation: Situation) -> bool:
+    """Whether an own operand is indeterminate and not even a bound."""
+    own = [situation.own[ref.name] for ref in atom_references(atom) if ref.link is None]
+    return any(isinstance(outcome, Indeterminate) for outcome in own)
+
+
+def _arithmetic_failures(
+    atom: Comparing, combination: Combination, situation: Situation
+) -> Iterator[tuple[str, Cause]]:
+    for part in parts(atom):
+        yield from failures(part, _lookup(combination, situation), situation.zone)
+
+
+def _reason(atom: Comparing, links: Mapping[str, Matches], truths: Sequence[Truth], situation: Situation) -> Reason:
+    own = {cause for _, cause in _own_causes(atom, situation)}
+    everywhere = all(met.rows for met in links.values())
+    if own - {Cause.CENSORED} or any(_arithmetic_failures(atom, {}, situation)):
+        return Reason.LEFT_NULL
+    if any(met.date_unknown for met in links.values()) or (own and everywhere):
+        return Reason.LEFT_NULL
+    if not everywhere:
+        return Reason.RIGHT_MISSING
+    if not any(truth is not None for truth in truths) or (situation.strict and None in truths):
+        return Reason.RIGHT_NULL
+    return Reason.RIGHT_AMBIGUOUS
+
+
+def _causes(
+    atom: Comparing, links: Mapping[str, Matches], undecided: Sequence[Combination], situation: Situation
+) -> Causes:
+    found = [*_own_causes(atom, situation), *_arithmetic_failures(atom, {}, situation)]
+    for name, met in links.items():
+        found += met.date_unknown.items()
+        found += [(name, Cause.KEY_NULL)] * met.key_unknown + [(name, Cause.SUPERSEDED)] * met.superseded
+    for combination in undecided:
+        found += _arithmetic_failures(atom, combination, situation)
+        found += _linked_causes(atom, combination)
+    causes: defaultdict[str, set[Cause]] = defaultdict(set)
+    for operand, cause in found:
+        causes[operand].add(cause)
+    return causes
+
+
+def _linked_causes(atom: Comparing, combination: Combination) -> Iterator[tuple[str, Cause]]:
+    for ref in atom_references(atom):
+        if ref.link is not None and (cause := cause_of(combination[ref.link].outcomes[ref.name])) is not None:
+            yield str(ref), cause
+    for name, row in combination.items():
+        yield from ((f"{name}.{of}", cause) for of, cause in row.unusable.items())

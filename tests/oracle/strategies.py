@@ -1,0 +1,56 @@
+"""Whole worlds to judge: a contract, a monitor's conditions, and tables full of what real tables hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from hypothesis import strategies as st
+
+from catalog.contract import Contract
+from catalog.expressions.checking import Scope
+from catalog.expressions.printing import print_condition
+from catalog.expressions.tree import Condition
+from tests.oracle.evaluation import OracleResult, Table, judge
+from tests.oracle.schemas import MEMBER, schemas, tables
+from tests.oracle.trees import conditions
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """All that an evaluation looks at."""
+
+    contract: Contract
+    object_name: str
+    """The object type whose rows are the members."""
+    where: Condition | None
+    breach_when: Condition
+    strict: bool
+    tables: Mapping[str, Table]
+    """By the name of the view."""
+
+    def __str__(self) -> str:
+        where = "" if self.where is None else f" where {print_condition(self.where)}"
+        return f"breach_when {print_condition(self.breach_when)}{where}{' strict' if self.strict else ''}"
+
+
+@st.composite
+def worlds(draw: st.DrawFn) -> World:
+    """Worlds of at most eight rows a table, whose conditions have no fault."""
+    schema = draw(schemas())
+    member = schema.contract.object_type(MEMBER)
+    assert member is not None
+    scope = Scope(schema.contract, member)
+    return World(
+        contract=schema.contract,
+        object_name=MEMBER,
+        where=draw(st.one_of(st.none(), st.none(), conditions(scope, depth=2))),
+        breach_when=draw(conditions(scope)),
+        strict=draw(st.sampled_from([False, False, True])),
+        tables=draw(tables(schema)),
+    )
+
+
+def judge_world(world: World) -> OracleResult:
+    """What the oracle answers for a world."""
+    return judge(world.contract, world.object_name, world.breach_when, world.where, world.strict, world.tables)

@@ -1,0 +1,186 @@
+"""Hypothesis strategies for conditions that mean something over a given object type."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+
+from hypothesis import strategies as st
+
+from catalog.datatypes import DataType, Kind
+from catalog.expressions.checking import Scope, check_condition
+from catalog.expressions.tree import (
+    And,
+    Arithmetic,
+    ArithmeticOperator,
+    Between,
+    Comparing,
+    Comparison,
+    ComparisonOperator,
+    Condition,
+    Literal,
+    Membership,
+    Not,
+    Operand,
+    Or,
+    Presence,
+    PropertyRef,
+    Quantifier,
+    atom_links,
+)
+
+_NUMBERS = ("2", "1", "0", "2.5", "2.50", "-1", "0.1", "0.3", "2.00005", "0.3333333333", "1" + "0" * 20)
+_LITERALS: dict[Kind, tuple[Decimal | str | bool | date | datetime | timedelta, ...]] = {
+    Kind.TEXT: ("a", "b", "A", "\u00e9", "O'Brien", 'say "hi"', "a "),
+    Kind.DECIMAL: tuple(Decimal(text) for text in (*_NUMBERS, "9" * 30, "9" * 37)),
+    Kind.BOOLEAN: (True, False),
+    Kind.DATE: (date(2025, 7, 1), date(2025, 7, 15), date(2024, 7, 1)),
+    Kind.TIMESTAMP: (datetime(2025, 7, 1), datetime(2025, 7, 15, 6, 30)),
+    Kind.DURATION: (timedelta(days=1), timedelta(days=14), timedelta(0), timedelta(minutes=90)),
+}
+_WHOLE_DAYS = (timedelta(days=1), timedelta(days=14), timedelta(weeks=52))
+_ADDITIVE = (ArithmeticOperator.ADD, ArithmeticOperator.SUBTRACT)
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """What one comparison may name."""
+
+    properties: tuple[tuple[PropertyRef, DataType], ...]
+
+    def of_group(self, kind: Kind) -> list[PropertyRef]:
+        return [ref for ref, data_type in self.properties if _group(data_type.kind) is kind]
+
+
+def _group(kind: Kind) -> Kind:
+    """The kind that stands for all kinds comparable with it."""
+    return Kind.DECIMAL if kind in (Kind.INTEGER, Kind.DOUBLE) else kind
+
+
+def conditions(scope: Scope, depth: int = 3) -> st.SearchStrategy[Condition]:
+    """Conditions without a fault over `scope`, nested at most `depth` levels deep."""
+    return _conditions(scope, _comparisons(scope), depth)
+
+
+@st.composite
+def _conditions(draw: st.DrawFn, scope: Scope, atoms: st.SearchStrategy[Condition], depth: int) -> Condition:
+    shape = draw(st.sampled_from(["atom", "atom", "and", "or", "not"])) if depth > 1 else "atom"
+    inner = _conditions(scope, atoms, depth - 1)
+    match shape:
+        case "and":
+            return And((draw(inner), draw(inner)))
+        case "or":
+            return Or(tuple(draw(st.lists(inner, min_size=2, max_size=3))))
+        case "not":
+            return Not(draw(inner))
+    return draw(atoms)
+
+
+def _comparisons(scope: Scope) -> st.SearchStrategy[Condition]:
+    """Comparisons and presence tests; the few that the checker refuses are drawn again."""
+    return _atoms(scope).filter(lambda atom: check_condition(atom, scope) == ())
+
+
+@st.composite
+def _atoms(draw: st.DrawFn, scope: Scope) -> Condition:
+    own = [(PropertyRef(item.name), item.type) for item in scope.object_type.properties]
+    linked = {
+        link.name: [(PropertyRef(item.name, link.name), item.type) for item in scope.target(link).properties]
+        for link in scope.contract.links_from(scope.object_type.name)
+    }
+    named = draw(st.sampled_from([*([name] for name in linked), [], [*linked]]))
+    usable = [*own, *(pair for name in named for pair in linked[name])]
+    anchors = [pair for name in named for pair in linked[name]] or own
+    anchor, data_type = draw(st.sampled_from(_interesting(anchors)))
+    if draw(st.integers(0, 7)) == 7:
+        return Presence(anchor, draw(st.booleans()))
+    atom = draw(_comparing(anchor, _group(data_type.kind), _Names(tuple(_interesting(usable)))))
+    return _quantified(atom, draw(st.sampled_from(Quantifier))) if atom_links(atom) else atom
+
+
+def _interesting(pairs: Sequence[tuple[PropertyRef, DataType]]) -> list[tuple[PropertyRef, DataType]]:
+    """The pairs, with those that are neither keys nor dates of a link twice more."""
+    structural = ("id", "key_1", "key_2", "on", "starts", "ends")
+    values = [pair for pair in pairs if pair[0].name not in structural]
+    return [*pairs, *values, *values]
+
+
+def _quantified(atom: Comparing, quantifier: Quantifier) -> Comparing:
+    match atom:
+        case Comparison():
+            return Comparison(atom.operator, atom.left, atom.right, quantifier)
+        case Between():
+            return Between(atom.value, atom.low, atom.high, quantifier)
+        case Membership():
+            return Membership(atom.value, atom.choices, quantifier)
+
+
+@st.composite
+def _comparing(draw: st.DrawFn, anchor: PropertyRef, kind: Kind, names: _Names) -> Comparing:
+    left, result = draw(_around(anchor, kind, names))
+    others = _operands(result, names)
+    shape = draw(st.sampled_from(["comparison"] * 3 + ["between", "membership"]))
+    if shape == "membership":
+        return Membership(left, tuple(draw(st.lists(others, min_size=1, max_size=3))))
+    if shape == "between" and kind is not Kind.BOOLEAN:
+        return Between(left, draw(others), draw(others))
+    equality = [ComparisonOperator.EQUAL, ComparisonOperator.NOT_EQUAL]
+    operator = draw(st.sampled_from(equality if kind is Kind.BOOLEAN else [*ComparisonOperator]))
+    right = draw(others)
+    return Comparison(operator, right, left) if draw(st.booleans()) else Comparison(operator, left, right)
+
+
+@st.composite
+def _around(draw: st.DrawFn, ref: PropertyRef, kind: Kind, names: _Names) -> tuple[Operand, Kind]:
+    """The property itself, or arithmetic on it, with the kind of the result."""
+    if not draw(st.sampled_from([False, False, True] if kind is not Kind.DECIMAL else [False, True])):
+        return ref, kind
+    match kind:
+        case Kind.DECIMAL:
+            return draw(_number_arithmetic(ref, names)), kind
+        case Kind.DATE if draw(st.booleans()):
+            return draw(_moved(ref, _WHOLE_DAYS)), kind
+        case Kind.DATE:
+            return Arithmetic(ArithmeticOperator.SUBTRACT, ref, draw(_plain(Kind.DATE, names))), Kind.DURATION
+        case Kind.TIMESTAMP if draw(st.booleans()):
+            return Arithmetic(draw(st.sampled_from(_ADDITIVE)), ref, draw(_plain(Kind.DURATION, names))), kind
+        case Kind.TIMESTAMP:
+            return Arithmetic(ArithmeticOperator.SUBTRACT, ref, draw(_plain(kind, names))), Kind.DURATION
+        case Kind.DURATION:
+            return Arithmetic(draw(st.sampled_from(_ADDITIVE)), ref, draw(_plain(kind, names))), kind
+    return ref, kind
+
+
+@st.composite
+def _number_arithmetic(draw: st.DrawFn, ref: PropertyRef, names: _Names) -> Operand:
+    operators, plain = st.sampled_from(ArithmeticOperator), _plain(Kind.DECIMAL, names)
+    left, right = draw(st.permutations([ref, draw(plain)]))
+    once = Arithmetic(draw(operators), left, right)
+    if draw(st.booleans()):
+        return once
+    other = draw(plain)
+    return Arithmetic(draw(operators), once, other) if draw(st.booleans()) else Arithmetic(draw(operators), other, once)
+
+
+def _moved(ref: PropertyRef, lengths: Sequence[timedelta]) -> st.SearchStrategy[Operand]:
+    return st.builds(
+        lambda operator, length: Arithmetic(operator, ref, Literal(length)),
+        st.sampled_from(_ADDITIVE),
+        st.sampled_from(lengths),
+    )
+
+
+@st.composite
+def _operands(draw: st.DrawFn, kind: Kind, names: _Names) -> Operand:
+    """An operand to set beside one of `kind`."""
+    plain = draw(_plain(kind, names))
+    return draw(_around(plain, kind, names))[0] if isinstance(plain, PropertyRef) and kind is Kind.DECIMAL else plain
+
+
+def _plain(kind: Kind, names: _Names) -> st.SearchStrategy[Operand]:
+    """A property or a literal of a kind."""
+    refs: list[Operand] = [*names.of_group(kind)]
+    literals: list[Operand] = [Literal(value) for value in _LITERALS[kind]]
+    return st.one_of(st.sampled_from(refs), st.sampled_from(literals)) if refs else st.sampled_from(literals)

@@ -1,0 +1,1 @@
+"""Generated text held against the text that was reviewed."""

@@ -1,0 +1,473 @@
+"""The settings: `trivet.yaml`, every key of which can be set by environment as `TRIVET_STORE__URL`.
+
+Secrets are references (`env:NAME`, `file:PATH`) and never values, so settings can be printed and
+hashed. References are resolved where a connection is opened, and what comes out is a `Secret`.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
+from types import MappingProxyType
+from typing import Annotated, Any, Literal, TypeAlias, get_origin
+
+from pydantic import BeforeValidator, Field, PlainSerializer, PlainValidator, WithJsonSchema, model_validator
+
+from trivet.documents import Document, Path, Scalar, Value, read_yaml, shown_path
+from trivet.errors import InputError
+from trivet.findings import Finding, did_you_mean, key_path
+from trivet.validation import (
+    Between,
+    DurationText,
+    Fault,
+    Integer,
+    Slug,
+    StrictModel,
+    Text,
+    bare_type,
+    child_shape,
+    examine,
+    expected,
+    fields_of,
+    findings_of,
+    refused,
+)
+from trivet.verdicts import Severity
+
+PREFIX = "TRIVET_"
+Json: TypeAlias = "bool | int | str | list[Json] | dict[str, Json] | None"
+
+
+@dataclass(frozen=True, slots=True)
+class SecretRef:
+    """Where a secret is kept. Printing one shows the reference, which is no secret."""
+
+    kind: Literal["env", "file"]
+    name: str
+    """The name of an environment variable, or the path of a file."""
+
+    def __str__(self) -> str:
+        return f"{self.kind}:{self.name}"
+
+
+class Secret:
+    """A resolved secret. Its value leaves only through `reveal`; `repr`, `str` and logs show none of it."""
+
+    __slots__ = ("_value",)
+
+    def __init__(self, value: str) -> None:
+        self._value = value
+
+    def reveal(self) -> str:
+        """The value itself."""
+        return self._value
+
+    def __repr__(self) -> str:
+        return "Secret(***)"
+
+
+def resolve_reference(reference: SecretRef, environment: Mapping[str, str], read_file: Callable[[str], str]) -> Secret:
+    """The secret that `reference` names, without line ends at its end.
+
+    Raises:
+        InputError: there is no such variable or file, or it is blank. The message never holds the value.
+    """
+    if reference.kind == "env":
+        value = environment.get(reference.name)
+    else:
+        try:
+            value = read_file(reference.name)
+        except (OSError, UnicodeError):
+            value = None
+    value = (value or "").rstrip("\r\n")
+    if not value.strip():
+        what = "variable is not set" if reference.kind == "env" else "file cannot be read"
+        message = f"the secret is missing: the {what} or is blank; set it, or change the reference"
+        raise InputError([Finding(str(reference), None, "", message)])
+    return Secret(value)
+
+
+# --- Field types: references and URLs. No message of theirs shows a value, which may be a secret.
+
+_ENV_REFERENCE = re.compile(r"env:([A-Za-z_][A-Za-z0-9_]*)")
+_FILE_REFERENCE = re.compile(r"file:([^\x00-\x1f]+)")
+_SCHEME = re.compile(r"([a-z][a-z0-9+.-]*)://")
+# Everything before the last "@" of the authority, even where it holds a "/" that should be escaped.
+_PASSWORD = re.compile(r"[a-z][a-z0-9+.-]*://[^/@][^@]*:[^@]*@|[a-z][a-z0-9+.-]*://:[^@]*@")
+_SECRET_PARAMETER = re.compile(r"[?&](password|passwd|pwd|pass|token|secret|key|api_?key)=", re.IGNORECASE)
+
+
+def _reference(text: str) -> SecretRef | None:
+    if match := _ENV_REFERENCE.fullmatch(text):
+        return SecretRef("env", match[1])
+    if match := _FILE_REFERENCE.fullmatch(text):
+        return SecretRef("file", match[1])
+    return None
+
+
+def _read_reference(value: object) -> SecretRef:
+    reference = _reference(value) if isinstance(value, str) else value
+    if not isinstance(reference, SecretRef):
+        raise refused("expected a reference such as env:NAME or file:PATH, never the secret itself")
+    return reference
+
+
+def _url_reader(*schemes: str, references: bool = True) -> Callable[[object], str | SecretRef]:
+    """Reads URLs of these schemes (of any, where none is named)."""
+    beginnings = " or ".join(f"{scheme}://" for scheme in schemes)
+    what = f"a URL that begins with {beginnings}" if schemes else "a URL"
+
+    def read(value: object) -> str | SecretRef:
+        if references and isinstance(value, SecretRef):
+            return value
+        text = value if isinstance(value, str) else ""
+        reference = _reference(text)
+        if references and reference is not None:
+            return reference
+        scheme = _SCHEME.match(text)
+        if scheme is not None and schemes and scheme[1] not in schemes:
+            raise expected(what, found=f"the scheme '{scheme[1]}'")
+        if scheme is None or not text.isprintable() or " " in text:
+            raise expected(what, found="something else" if text else None)
+        if _PASSWORD.match(text) or _SECRET_PARAMETER.search(text):
+            instead = "refer to it as env:NAME or file:PATH" if references else "give it as api_key"
+            raise refused(f"the URL holds a secret; keep it elsewhere and {instead}")
+        return str(text)
+
+    return read
+
+
+def _any_url_printed(url: str | SecretRef) -> str:
+    """A receiver's URL as printed: for many services its path is the secret, so only the scheme is shown."""
+    return str(url) if isinstance(url, SecretRef) else f"{url.split('://', 1)[0]}://***"
+
+
+def _url_type(read: Callable[[object], str | SecretRef], printed: Callable[[Any], str] = str) -> Any:
+    return (
+        PlainValidator(read),
+        PlainSerializer(printed, return_type=str, when_used="json"),
+        WithJsonSchema({"type": "string", "minLength": 1}),
+    )
+
+
+def _read_group_key(value: object) -> str:
+    if not isinstance(value, str) or not (value in _GROUP_KEYS or _LABEL_KEY.fullmatch(value)):
+        raise expected(f"one of {', '.join(_GROUP_KEYS)}, or labels.NAME")
+    return str(value)
+
+
+_GROUP_KEYS = ("monitor", "object", "severity", "owner", "verdict")
+_LABEL_KEY = re.compile(r"labels\.[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
+
+Reference = Annotated[
+    SecretRef,
+    PlainValidator(_read_reference),
+    PlainSerializer(str, return_type=str, when_used="json"),
+    WithJsonSchema({"type": "string", "pattern": "^(env|file):.+$"}),
+]
+StoreUrl = Annotated[str | SecretRef, *_url_type(_url_reader("sqlite", "postgresql+psycopg"))]
+BrokerUrl = Annotated[str | SecretRef, *_url_type(_url_reader("redis", "rediss", "redis+socket"))]
+ReceiverUrl = Annotated[str | SecretRef, *_url_type(_url_reader(), _any_url_printed)]
+ModelUrl = Annotated[str, *_url_type(_url_reader("http", "https", references=False))]
+GroupKey = Annotated[str, BeforeValidator(_read_group_key), WithJsonSchema({"type": "string"})]
+
+
+class StoreSettings(StrictModel):
+    """Where audit rows, alerts and the ledger are kept."""
+
+    url: StoreUrl = "sqlite:///trivet.db"
+    """`sqlite:///FILE` (from the workspace) or `postgresql+psycopg://...`; with a password, a reference."""
+
+
+class WarehouseSettings(StrictModel):
+    """Where the raw tables and governed views are."""
+
+    engine: Literal["duckdb"] = "duckdb"
+    path: Text = "warehouse.duckdb"
+    """The warehouse's file, from the workspace."""
+    keep: Annotated[int, Between(1, 1000)] = 7
+    """How many past files stay for replay."""
+
+
+class SchedulerSettings(StrictModel):
+    """Who runs due evaluations."""
+
+    mode: Literal["embedded", "celery"] = "embedded"
+    workers: Annotated[int, Between(1, 256)] = 2
+    """Evaluations at one time, in one process."""
+    tick: DurationText = timedelta(seconds=5)
+    """How often due slots are looked for."""
+    broker: BrokerUrl | None = None
+    """`redis://...`, for mode celery; with a password, a reference."""
+
+    @model_validator(mode="after")
+    def _needs_broker(self) -> SchedulerSettings:
+        if self.mode == "celery" and self.broker is None:
+            message = "mode celery needs scheduler.broker, such as redis://localhost:6379/0"
+            raise refused(Fault(("mode",), message))
+        if not self.tick:
+            raise refused(Fault(("tick",), "expected a duration of at least 1s, found '0s'"))
+        return self
+
+
+class ModelEndpoint(StrictModel):
+    """One model behind an OpenAI-compatible server."""
+
+    base_url: ModelUrl
+    name: Text
+    """As the server calls it."""
+    api_key: Reference | None = None
+
+
+class ModelSettings(StrictModel):
+    """What proposes SQL for questions; none is fine."""
+
+    provider: Literal["none", "openai"] = "none"
+    """`openai`: any OpenAI-compatible server (vLLM, llama.cpp, Ollama)."""
+    base_url: ModelUrl | None = None
+    name: Text | None = None
+    api_key: Reference | None = None
+    candidates: Annotated[int, Between(1, 32)] = 5
+    """Proposals per question and model."""
+    temperature: Annotated[Decimal, Between(0, 2)] = Decimal("0.7")
+    seed: Integer = 0
+    policy: Literal["vote", "agree"] = "vote"
+    """Of several models: their candidates vote together, or each must reach the same answer."""
+    models: tuple[ModelEndpoint, ...] = ()
+    """Several models, in place of `base_url`, `name` and `api_key`."""
+
+    @property
+    def endpoints(self) -> tuple[ModelEndpoint, ...]:
+        """The models to ask, in order; none where the provider is none."""
+        if self.provider == "none":
+            return ()
+        if self.base_url is None or self.name is None:
+            return self.models
+        return (ModelEndpoint(base_url=self.base_url, name=self.name, api_key=self.api_key),)
+
+    @model_validator(mode="after")
+    def _names_a_model(self) -> ModelSettings:
+        single = {"base_url": self.base_url, "name": self.name}
+        given = [key for key, value in single.items() if value is not None]
+        if self.models and given:
+            raise refused(Fault((given[0],), "give either models, or base_url and name, not both"))
+        if self.provider == "openai" and not self.models and len(given) < 2:
+            missing = " and ".join(key for key in single if key not in given)
+            raise refused(Fault(("provider",), f"provider openai needs {missing}, or models"))
+        return self
+
+
+class ReceiverSettings(StrictModel):
+    """Where alerts go."""
+
+    apprise: Annotated[tuple[ReceiverUrl, ...], Field(min_length=1)]
+    """Apprise URLs; one that holds a secret is a reference."""
+
+
+class RouteMatch(StrictModel):
+    """What an alert must be to take a route: everything that is named here. Empty matches all."""
+
+    monitor: Slug | None = None
+    object: Text | None = None
+    severity: Severity | None = None
+    owner: Text | None = None
+    verdict: Literal["breach", "no_data"] | None = None
+    labels: dict[Slug, Text] = Field(default_factory=dict)
+
+
+class RouteSettings(StrictModel):
+    """Which alerts go to which receiver, and how they are gathered."""
+
+    match: RouteMatch = RouteMatch()
+    receiver: Text
+    group_by: tuple[GroupKey, ...] = ("monitor",)
+    group_wait: DurationText = timedelta(seconds=30)
+    """How long a first alert waits for others of its group."""
+    repeat: DurationText = timedelta(hours=4)
+    """How often an alert that still fires is sent again."""
+
+
+class ApiSettings(StrictModel):
+    """Where the API and the page listen."""
+
+    host: Text = "127.0.0.1"
+    port: Annotated[int, Between(0, 65535)] = 8321
+    """0 takes any free port."""
+
+
+class Settings(StrictModel):
+    """The whole of `trivet.yaml`; every key has a default."""
+
+    store: StoreSettings = StoreSettings()
+    warehouse: WarehouseSettings = WarehouseSettings()
+    scheduler: SchedulerSettings = SchedulerSettings()
+    model: ModelSettings = ModelSettings()
+    receivers: dict[Slug, ReceiverSettings] = Field(default_factory=dict)
+    routes: tuple[RouteSettings, ...] = ()
+    """Tried in order; the first that matches is taken."""
+    api: ApiSettings = ApiSettings()
+
+    @model_validator(mode="after")
+    def _routes_end_somewhere(self) -> Settings:
+        faults = [
+            Fault(("routes", index, "receiver"), f"no receiver '{name}'{did_you_mean(name, self.receivers)}")
+            for index, name in enumerate(route.receiver for route in self.routes)
+            if name not in self.receivers
+        ]
+        if faults:
+            raise refused(*faults)
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class EffectiveSetting:
+    """One setting as it is in force."""
+
+    key: str
+    """Such as `store.url`."""
+    value: Json
+    """As printed: references for secrets, and of receivers' URLs the scheme only."""
+    origin: str
+    """`default`, `trivet.yaml:3`, or the name of an environment variable."""
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsResult:
+    """The settings and where each came from, or the findings that refuse them."""
+
+    settings: Settings | None
+    findings: tuple[Finding, ...] = ()
+    effective: tuple[EffectiveSetting, ...] = ()
+
+    @property
+    def origin(self) -> Mapping[str, str]:
+        """Key to origin."""
+        return MappingProxyType({setting.key: setting.origin for setting in self.effective})
+
+
+def load_settings(document: Document | None, environment: Mapping[str, str]) -> SettingsResult:
+    """The settings in force: defaults, over which the file stands, over which the environment stands.
+
+    A variable that names a list or a mapping (`TRIVET_ROUTES`) holds it as YAML on one line, which
+    JSON is too. Variables without `__` that name no top-level key are none of the settings' business.
+
+    Args:
+        document: `trivet.yaml`, if there is one.
+        environment: every environment variable; only `TRIVET_*` is looked at.
+    """
+    overlay = _Overlay(document)
+    for name in sorted(environment, key=lambda each: (each.count("__"), each)):
+        overlay.add(name, environment[name])
+    settings, faults = examine(overlay.tree, Settings)
+    findings = (*overlay.findings, *findings_of(faults, overlay.finding, overlay.file))
+    if settings is None or findings:
+        return SettingsResult(None, findings)
+    leaves = _leaves(settings.model_dump(mode="json"), ())
+    effective = (EffectiveSetting(key_path(path), value, overlay.origin(path)) for path, value in leaves)
+    return SettingsResult(settings, (), tuple(effective))
+
+
+class _Overlay:
+    """The file's tree with the environment laid over it, and where each value came from."""
+
+    def __init__(self, document: Document | None) -> None:
+        self.tree: dict[str, Value] = copy.deepcopy(document.root) if document else {}
+        self.file = document.file if document else "trivet.yaml"
+        self.findings: list[Finding] = []
+        self._document = document
+        self._variables: dict[Path, str] = {}
+
+    def add(self, name: str, text: str) -> None:
+        """Lays one environment variable over the tree, if it names a setting."""
+        parts = name.removeprefix(PREFIX).split("__")
+        if not name.startswith(PREFIX) or not _concerns_settings(parts):
+            return
+        path: Path = ()
+        shape: Any = Settings
+        for part in parts:
+            keys = self._keys(path, shape, part)
+            if part not in keys:
+                known = [PREFIX + "__".join((*parts[: len(path)], key)) for key in keys]
+                self._refuse(name, path, f"no such setting{did_you_mean(name, known)}")
+                return
+            path, shape = (*path, keys[part]), child_shape(bare_type(shape), keys[part])
+        value = self._structure(name, text, path) if _is_structure(shape) else Scalar(text)
+        if value is not None and _put(self.tree, path, value):
+            self._variables[path] = name
+
+    def finding(self, fault: Fault) -> Finding:
+        """The fault where it was written: in a variable or in the file."""
+        variable = self._variable(fault.path)
+        if variable is not None or self._document is None:
+            return Finding(variable or self.file, None, shown_path(fault.path), fault.message)
+        return self._document.finding(fault.path, fault.message, key=fault.at_key)
+
+    def origin(self, path: Path) -> str:
+        """Where the value at `path` comes from, as `EffectiveSetting.origin`."""
+        variable = self._variable(path)
+        if variable is not None:
+            return variable
+        if self._document is not None and self._document.has(path):
+            return f"{self.file}:{self._document.position(path, key=True).line}"
+        return "default"
+
+    def _keys(self, path: Path, shape: Any, part: str) -> dict[str, str]:
+        """The keys that may stand at `path`, by their spelling in a variable's name."""
+        if get_origin(bare_type(shape)) is not dict:
+            return {key.upper(): key for key in fields_of(shape)}
+        present: Any = self.tree
+        for step in path:
+            present = present.get(step) if isinstance(present, dict) else None
+        named = {re.sub("[-.]", "_", key).upper(): key for key in present or ()}
+        return {part: part.lower()} | named
+
+    def _structure(self, name: str, text: str, path: Path) -> Value | None:
+        document = read_yaml(f"value: {text}", file=name).document
+        if document is None or document.root.keys() != {"value"}:
+            self._refuse(name, path, "expected YAML or JSON on one line, such as [{receiver: payroll}]")
+            return None
+        return document.root["value"]
+
+    def _refuse(self, name: str, path: Path, message: str) -> None:
+        self.findings.append(Finding(name, None, key_path(path), message))
+
+    def _variable(self, path: Path) -> str | None:
+        prefixes = (path[:length] for length in range(len(path), 0, -1))
+        return next((self._variables[prefix] for prefix in prefixes if prefix in self._variables), None)
+
+
+def _concerns_settings(parts: list[str]) -> bool:
+    """Whether a variable is a setting or a misspelt one; others may be secrets that a reference names."""
+    section = parts[0].lower()
+    misspelt = "did you mean" in did_you_mean(section, Settings.model_fields)
+    return section in Settings.model_fields or (len(parts) > 1 and misspelt)
+
+
+def _is_structure(shape: Any) -> bool:
+    return bool(fields_of(shape)) or get_origin(bare_type(shape)) in (dict, tuple)
+
+
+def _put(tree: dict[str, Value], path: Path, value: Value) -> bool:
+    """Puts `value` in; false where the file has no mapping on the way, which is a fault of its own."""
+    node: Any = tree
+    for part in path[:-1]:
+        node = node.setdefault(part, {})
+        if not isinstance(node, dict):
+            return False
+    node[path[-1]] = value
+    return True
+
+
+def _leaves(value: Json, path: Path) -> Iterator[tuple[Path, Json]]:
+    if isinstance(value, dict) and value:
+        for key, inner in value.items():
+            yield from _leaves(inner, (*path, key))
+    elif isinstance(value, list) and any(isinstance(item, dict) for item in value):
+        for index, item in enumerate(value):
+            yield from _leaves(item, (*path, index))
+    else:
+        yield path, value

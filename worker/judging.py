@@ -1,0 +1,165 @@
+"""Judging one monitor on one snapshot: run the three queries, tally, and check the partition law."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+
+from catalog.contract import Contract, ObjectType
+from catalog.engines.port import EngineFault, QueryTimeout, Snapshot, WarehouseMissing
+from catalog.expressions.tree import condition_references
+from compiler.compile import compile_monitor
+from compiler.compiled import CompiledMonitor, MemberQuery
+from compiler.decoding import read_member
+from compiler.plan import conditions_of
+from monitors.definition import MonitorDefinition
+from monitors.evaluation import Counts, Member, NotMade
+from trivet.canonical import content_hash
+from trivet.findings import did_you_mean
+from trivet.verdicts import NotMadeReason, Reason, Verdict
+
+RECORDED_MEMBERS = 1_000_000
+"""Members of one verdict that are recorded at most; beyond them only the counts grow, and it is said."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What one monitor came to on one snapshot."""
+
+    outcome: Counts | NotMade
+    breached: tuple[Member, ...] = ()
+    undecided: tuple[Member, ...] = ()
+    queries_hash: str | None = None
+    recorded_truncated: bool = False
+    spoilt: bool = False
+    """A query failed inside the snapshot's transaction, so nothing more can be asked of it."""
+
+
+def judge(definition: MonitorDefinition, contract: Contract, snapshot: Snapshot) -> Judgement:
+    """Judges every member of the population. Whatever goes wrong is a `NotMade`, never an exception."""
+    try:
+        objects = involved_objects(definition, contract)
+        if (fault := _view_fault(objects, snapshot)) is not None:
+            return Judgement(fault)
+        physical = {item.view: snapshot.columns(item.view) or {} for item in objects}
+        compiled = compile_monitor(definition, contract, physical)
+        return _run(compiled, snapshot, definition.timeout or contract.limits.timeout)
+    except QueryTimeout as error:
+        return Judgement(NotMade(NotMadeReason.TIMEOUT, str(error)), spoilt=True)
+    except EngineFault as error:
+        return Judgement(NotMade(NotMadeReason.ENGINE_ERROR, str(error)), spoilt=True)
+    except Exception as error:
+        # A fault of ours must not stop the other monitors, nor pass for a quiet night.
+        _log.exception("monitor %s could not be judged", definition.id)
+        message = f"fault in Trivet: {type(error).__name__}: {' '.join(str(error).split())[:300]}"
+        return Judgement(NotMade(NotMadeReason.ENGINE_ERROR, message), spoilt=True)
+
+
+def warehouse_fault(error: EngineFault) -> NotMade:
+    """What a snapshot that could not be opened means for every monitor that wanted it."""
+    reason = NotMadeReason.VIEW_MISSING if isinstance(error, WarehouseMissing) else NotMadeReason.ENGINE_ERROR
+    return NotMade(reason, str(error))
+
+
+def involved_objects(definition: MonitorDefinition, contract: Contract) -> tuple[ObjectType, ...]:
+    """The object types whose views a monitor reads."""
+    names = [definition.object]
+    for condition in conditions_of(definition):
+        for ref in condition_references(condition):
+            link = contract.link(definition.object, ref.link) if ref.link else None
+            names += [link.target] if link else []
+    found = (contract.object_type(name) for name in dict.fromkeys(names))
+    return tuple(item for item in found if item is not None)
+
+
+def _view_fault(objects: tuple[ObjectType, ...], snapshot: Snapshot) -> NotMade | None:
+    for item in objects:
+        columns = snapshot.columns(item.view)
+        if columns is None:
+            return NotMade(NotMadeReason.VIEW_MISSING, f"view {item.view} is not in the warehouse")
+        for column in item.columns:
+            if column not in columns:
+                hint = did_you_mean(column, columns)
+                return NotMade(NotMadeReason.VIEW_CHANGED, f"view {item.view} has no column '{column}'{hint}")
+    return None
+
+
+def _run(compiled: CompiledMonitor, snapshot: Snapshot, timeout: timedelta) -> Judgement:
+    deadline = time.monotonic() + timeout.total_seconds()
+
+    def remaining() -> timedelta:
+        return timedelta(seconds=max(deadline - time.monotonic(), 0.001))
+
+    rows = snapshot.run(compiled.population, remaining())
+    population, compliant, partial, unaccounted, duplicate_keys = (int(value or 0) for value in rows[0])
+    breached = _collect(compiled.breach, Verdict.BREACH, snapshot, remaining())
+    undecided = _collect(compiled.no_data, Verdict.NO_DATA, snapshot, remaining())
+    law = _Law(population, breached.count, undecided.count, compliant, unaccounted)
+    queries_hash = content_hash([compiled.breach.query.sql, compiled.no_data.query.sql, compiled.population.sql])
+    if law.broken:
+        return Judgement(NotMade(NotMadeReason.ACCOUNTING, law.message), queries_hash=queries_hash)
+    if population == 0 and not compiled.definition.allow_empty:
+        message = "no member is in the population; say `allow_empty: true` if that is fine"
+        return Judgement(NotMade(NotMadeReason.POPULATION_EMPTY, message), queries_hash=queries_hash)
+    return Judgement(
+        Counts(population, breached.count, undecided.count, compliant, partial, duplicate_keys, undecided.reasons),
+        tuple(breached.members),
+        tuple(undecided.members),
+        queries_hash,
+        recorded_truncated=breached.truncated or undecided.truncated,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Law:
+    """The partition law: breach + no_data + compliant = population, pairwise disjoint."""
+
+    population: int
+    breach: int
+    no_data: int
+    compliant: int
+    unaccounted: int
+    """Members for which not exactly one of the three predicates holds."""
+
+    @property
+    def broken(self) -> bool:
+        return self.unaccounted != 0 or self.breach + self.no_data + self.compliant != self.population
+
+    @property
+    def message(self) -> str:
+        return (
+            f"{self.breach} breach + {self.no_data} no_data + {self.compliant} compliant against a population of "
+            f"{self.population}, {self.unaccounted} members without exactly one verdict; please report this fault"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Collected:
+    members: list[Member]
+    count: int
+    reasons: Mapping[Reason, int]
+
+    @property
+    def truncated(self) -> bool:
+        return self.count > len(self.members)
+
+
+def _collect(query: MemberQuery, verdict: Verdict, snapshot: Snapshot, timeout: timedelta) -> _Collected:
+    members: list[Member] = []
+    reasons: Counter[Reason] = Counter()
+    count = 0
+    for row in snapshot.stream(query.query, timeout):
+        count += 1
+        member = read_member(query, verdict, row)
+        if member.reason is not None:
+            reasons[member.reason] += 1
+        if count <= RECORDED_MEMBERS:
+            members.append(member)
+    ordered = {reason: reasons[reason] for reason in Reason if reasons[reason]}
+    return _Collected(members, count, ordered)

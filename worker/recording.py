@@ -1,0 +1,155 @@
+"""Writing an evaluation down: its row, its verdict counts, its members, and the ledger entry that binds them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+import sqlalchemy as sa
+
+from ledger.append import append
+from ledger.bound_rows import collect_rows_root
+from ledger.entries import EntryType, LedgerEntry
+from monitors.evaluation import Evaluation, Member, NotMade
+from trivet.canonical import Json, canonical_json, normal_text
+from trivet.clock import utc_text
+from trivet.verdicts import Verdict
+from worker.binding import EVALUATION_BINDING
+from worker.tables import audit, evaluation, member
+
+PAYLOAD_VERSION = 1
+_CHUNK = 5_000
+
+
+def record(connection: sa.Connection, made: Evaluation) -> LedgerEntry:
+    """Writes one evaluation whole, inside the caller's transaction. It never commits."""
+    connection.execute(evaluation.insert(), _evaluation_row(made))
+    connection.execute(audit.insert(), list(_audit_rows(made)))
+    rows = _member_rows(made)
+    while chunk := list(islice(rows, _CHUNK)):
+        connection.execute(member.insert(), chunk)
+    root = collect_rows_root(connection, EVALUATION_BINDING, made.evaluation_id)
+    return append(connection, EntryType.EVALUATION, made.evaluation_id, _payload(made, root.hex()))
+
+
+def _evaluation_row(made: Evaluation) -> dict[str, object]:
+    not_made = made.outcome if isinstance(made.outcome, NotMade) else None
+    return {
+        "evaluation_id": made.evaluation_id,
+        "monitor": made.definition.id,
+        "definition_hash": made.definition.definition_hash,
+        "contract_id": made.contract["id"],
+        "contract_version": made.contract["version"],
+        "contract_hash": made.contract["hash"],
+        "object": made.definition.object,
+        "trigger": made.trigger.value,
+        "slot": made.slot.isoformat(),
+        "scheduled_for": utc_text(made.slot),
+        "started_at": utc_text(made.started_at),
+        "finished_at": utc_text(made.finished_at),
+        "status": made.status.value,
+        "verdict": made.verdict.value,
+        "reason": not_made.reason.value if not_made else None,
+        "cause": not_made.cause.value if not_made and not_made.cause else None,
+        "message": _storable(not_made.message) if not_made and not_made.message else None,
+        **made.counts_json(),
+        "no_data_reasons": _json(made.reasons_json()),
+        "engine": made.engine,
+        "engine_version": made.engine_version,
+        "snapshot": _json(dict(made.snapshot)) if made.snapshot is not None else None,
+        "queries_hash": made.queries_hash,
+        "recorded_truncated": made.recorded_truncated,
+    }
+
+
+def _audit_rows(made: Evaluation) -> Iterator[dict[str, object]]:
+    """One row for each verdict, zeros included; for an evaluation that could not be made one, without a count."""
+    if isinstance(made.outcome, NotMade):
+        reasons = _json({made.outcome.reason.value: None})
+        yield {
+            "evaluation_id": made.evaluation_id,
+            "verdict": Verdict.NO_DATA.value,
+            "count": None,
+            "reasons": reasons,
+        }
+        return
+    counts = {
+        Verdict.BREACH: made.outcome.breach,
+        Verdict.NO_DATA: made.outcome.no_data,
+        Verdict.COMPLIANT: made.outcome.compliant,
+    }
+    for verdict, count in counts.items():
+        reasons = _json(made.reasons_json() if verdict is Verdict.NO_DATA else {})
+        yield {
+            "evaluation_id": made.evaluation_id,
+            "verdict": verdict.value,
+            "count": count,
+            "reasons": reasons,
+        }
+
+
+def _member_rows(made: Evaluation) -> Iterator[dict[str, object]]:
+    for ordinal, item in enumerate((*made.breached, *made.undecided), start=1):
+        yield {"evaluation_id": made.evaluation_id, "ordinal": ordinal, **_member_row(item)}
+
+
+def _member_row(item: Member) -> dict[str, object]:
+    return {
+        "verdict": item.verdict.value,
+        "member_key": _json(dict(item.key)),
+        "reason": item.reason.value if item.reason else None,
+        "causes": _json({name: list(causes) for name, causes in item.causes.items()}),
+        "operands": _json(dict(item.operands)),
+        "provenance": _json([dict(part) for part in item.provenance]),
+        "partial": item.partial,
+    }
+
+
+def _payload(made: Evaluation, rows_root: str) -> dict[str, Json]:
+    not_made = made.outcome if isinstance(made.outcome, NotMade) else None
+    return {
+        "schema": PAYLOAD_VERSION,
+        "evaluation_id": made.evaluation_id,
+        "monitor_id": made.definition.id,
+        "definition_hash": made.definition.definition_hash,
+        "contract": dict(made.contract),
+        "trigger": made.trigger.value,
+        "scheduled_for": utc_text(made.slot),
+        "started_at": utc_text(made.started_at),
+        "finished_at": utc_text(made.finished_at),
+        "status": made.status.value,
+        "verdict": made.verdict.value,
+        "reason": not_made.reason.value if not_made else None,
+        "cause": not_made.cause.value if not_made and not_made.cause else None,
+        "counts": made.counts_json(),
+        "no_data_reasons": made.reasons_json(),
+        "engine": {"name": made.engine, "version": made.engine_version},
+        "snapshot": dict(made.snapshot) if made.snapshot is not None else None,
+        "queries_hash": made.queries_hash,
+        "recorded_truncated": made.recorded_truncated,
+        "rows_root": rows_root,
+    }
+
+
+def _json(value: Json) -> str:
+    return canonical_json(_normal(value)).decode("utf-8")
+
+
+def _normal(value: Json) -> Json:
+    """Text from data made fit for the ledger; NUL has no place in a PostgreSQL text."""
+    if isinstance(value, str):
+        return _storable(value)
+    if isinstance(value, dict):
+        return {_ascii(key): _normal(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_normal(item) for item in value]
+    return value
+
+
+def _storable(text: str) -> str:
+    return normal_text(text).replace("\0", "\ufffd")
+
+
+def _ascii(key: str) -> str:
+    """Keys are operands as printed, and a text literal among them may hold anything."""
+    return key if key.isascii() else key.encode("ascii", "backslashreplace").decode("ascii")

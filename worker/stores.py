@@ -1,0 +1,145 @@
+"""Opening the audit store, on SQLite or PostgreSQL, and bringing it to the latest schema."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from alembic import command
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError
+
+from trivet.errors import InputError, InternalError, UnavailableError
+from trivet.findings import Finding
+
+_BUSY_TIMEOUT_MS = 10_000
+_READS = "trivet_reads"
+# Any constant serves, as long as every process asks for the same lock.
+_MIGRATION_LOCK = 0x7472_6976_6574
+
+
+def open_store(url: str, *, create: bool = True) -> sa.Engine:
+    """An engine on the store at `url`: `sqlite:///FILE` or `postgresql+psycopg://...`.
+
+    Transactions are writing ones: on SQLite they begin with BEGIN IMMEDIATE, so two writers wait for
+    each other at the start and cannot fail half-way. For reading alone use `read_only(engine)`.
+    Nothing is connected yet. A relative SQLite path is taken from the current directory.
+
+    Args:
+        url: An SQLAlchemy URL.
+        create: Whether a missing SQLite file may be made on the first connection.
+
+    Raises:
+        InputError: the URL is malformed or names a store that Trivet does not run on.
+        UnavailableError: the SQLite file is missing, or the PostgreSQL driver is not installed.
+    """
+    parsed = _parsed(url)
+    if parsed.get_backend_name() == "sqlite":
+        return _open_sqlite(parsed, create)
+    try:
+        return sa.create_engine(parsed, pool_pre_ping=True)
+    except ModuleNotFoundError as error:
+        raise UnavailableError(f"store.url asks for PostgreSQL: install the package {error.name}") from error
+
+
+def read_only(engine: sa.Engine) -> sa.Engine:
+    """The same store for reading: each transaction sees one snapshot and holds up no writer."""
+    if engine.dialect.name == "sqlite":
+        return engine.execution_options(**{_READS: True})
+    return engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+
+
+def upgrade_store(engine: sa.Engine, migrations: Path) -> None:
+    """Runs every migration that the store lacks, in one transaction.
+
+    Raises:
+        InputError: the store was written by a later version of Trivet.
+    """
+    config = _config(migrations)
+    with engine.begin() as connection:
+        if connection.dialect.name == "postgresql":
+            connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_MIGRATION_LOCK)))
+        _refuse_unknown(config, MigrationContext.configure(connection).get_current_revision(), engine.url)
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")
+
+
+def store_revision(engine: sa.Engine) -> str | None:
+    """The revision the store is at; None before its first migration."""
+    with read_only(engine).connect() as connection:
+        return MigrationContext.configure(connection).get_current_revision()
+
+
+def latest_revision(migrations: Path) -> str:
+    """The revision that this version of Trivet brings a store to."""
+    head = ScriptDirectory.from_config(_config(migrations)).get_current_head()
+    if head is None:
+        raise InternalError(f"{migrations} holds no migration")
+    return head
+
+
+def _parsed(url: str) -> URL:
+    try:
+        parsed = make_url(url)
+    except ArgumentError as error:
+        # The text is not repeated: a malformed URL may hold a password anywhere.
+        raise _bad_url("not a database URL") from error
+    if parsed.drivername == "postgresql":
+        parsed = parsed.set(drivername="postgresql+psycopg")
+    shown = parsed.render_as_string(hide_password=True)
+    if parsed.drivername not in ("sqlite", "sqlite+pysqlite", "postgresql+psycopg"):
+        raise _bad_url(f"{shown} is not a store that Trivet runs on")
+    if parsed.get_backend_name() == "sqlite" and parsed.database in (None, "", ":memory:"):
+        raise _bad_url(f"{shown} names no file, and an audit store must outlive the process")
+    return parsed
+
+
+def _bad_url(fault: str) -> InputError:
+    message = f"{fault}; write sqlite:///FILE or postgresql+psycopg://USER@HOST/DATABASE"
+    return InputError([Finding("settings", None, "store.url", message)])
+
+
+def _open_sqlite(url: URL, create: bool) -> sa.Engine:
+    if not create and not Path(url.database or "").is_file():
+        raise UnavailableError(f"there is no store at {url.database}; run `trivet db upgrade` to make one")
+    engine = sa.create_engine(url)
+    sa.event.listen(engine, "connect", _set_up_sqlite)
+    sa.event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _set_up_sqlite(connection: Any, _record: object) -> None:
+    # The driver's own BEGIN is deferred and comes late (SQLAlchemy, "SQLite Transactions"); ours is
+    # emitted by `_begin_sqlite`.
+    connection.isolation_level = None
+    for setting in (
+        f"busy_timeout={_BUSY_TIMEOUT_MS}",
+        "journal_mode=WAL",
+        # NORMAL may lose the last commits on power loss, and no evaluation may be lost.
+        "synchronous=FULL",
+        "foreign_keys=ON",
+    ):
+        connection.execute(f"PRAGMA {setting}")
+
+
+def _begin_sqlite(connection: sa.Connection) -> None:
+    reads = connection.get_execution_options().get(_READS, False)
+    connection.exec_driver_sql("BEGIN" if reads else "BEGIN IMMEDIATE")
+
+
+def _config(migrations: Path) -> Config:
+    config = Config()
+    # The value passes through ConfigParser, where a percent sign starts an interpolation.
+    config.set_main_option("script_location", str(migrations).replace("%", "%%"))
+    return config
+
+
+def _refuse_unknown(config: Config, revision: str | None, url: URL) -> None:
+    known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
+    if revision is not None and revision not in known:
+        message = f"revision {revision} of the store was written by a later version of Trivet; upgrade Trivet"
+        raise InputError([Finding(url.render_as_string(hide_password=True), None, "", message)])
