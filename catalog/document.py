@@ -10,7 +10,9 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from catalog.contract import Cardinality, Restates, Sensitivity
 from catalog.datatypes import TYPE_NAMES, DataType, parse_type
-from trivet.validation import Between, DurationText, Flag, Name, Prose, StrictModel, Text, expected
+from trivet.faults import expected
+from trivet.fields import Between, DurationText, Flag, Name, Prose, Text
+from trivet.validation import StrictModel
 
 _VERSION = r"^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?$"
 _VIEW = r"^[A-Za-z_][A-Za-z0-9_]*\.[A-Za-z_][A-Za-z0-9_]*$"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import runpy
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from cli.evaluations import show_evaluation
 from cli.init import copy_example
 from cli.invocation import Invocation, command
 from monitors.evaluation import Evaluation, Member, NotMade
-from trivet.errors import CheckFailedError, UsageError
+from trivet.errors import UsageError
 from trivet.exits import Exit
 from worker.evaluate import Recorded, manual_slots
 from worker.shipped import shipped
@@ -52,7 +53,8 @@ def demo(invocation: Invocation, new: Path, verify: bool) -> int:
     if invocation.output.as_json:
         _document(invocation, new, done, differences if verify else None)
     if differences:
-        raise CheckFailedError("the demo differs from the generator's truth:\n" + "\n".join(differences))
+        invocation.output.complain("the demo differs from the generator's truth:\n" + "\n".join(differences))
+        return Exit.CHECK_FAILED
     if verify:
         invocation.output.print(Text("\nverified: every member agrees with the generator's truth", style="green"))
     _where_next(invocation, new)
@@ -116,13 +118,14 @@ def _document(invocation: Invocation, new: Path, done: list[Recorded], differenc
 def _where_next(invocation: Invocation, new: Path) -> None:
     invocation.output.print("")
     invocation.output.print(Text("Where to look next", style="bold"))
+    here = f"trivet -C {shlex.quote(str(new))}"
     for line, words in (
         (
-            f"trivet -C {new} evaluate pay-below-floor --json",
+            f"{here} evaluate pay-below-floor --json",
             "one evaluation as a document; exit code 1: a breach",
         ),
-        (f"trivet -C {new} monitors explain pay-below-floor", "what it decides, in words"),
-        (f"trivet -C {new} monitors compile pay-below-floor", "the SQL that was run"),
-        (f"trivet -C {new} ledger verify", "nothing was altered since it was written"),
+        (f"{here} monitors explain pay-below-floor", "what it decides, in words"),
+        (f"{here} monitors compile pay-below-floor", "the SQL that was run"),
+        (f"{here} ledger verify", "nothing was altered since it was written"),
     ):
         invocation.output.print(Text.assemble("  ", line, ("   " + words, "dim")))

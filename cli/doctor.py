@@ -47,8 +47,9 @@ def doctor(invocation: Invocation) -> int:
 
 def _observations(invocation: Invocation, workspace: Workspace) -> Iterator[Observation]:
     yield Observation("program", True, f"trivet {__version__} on Python {platform.python_version()}")
-    files = f"{len(workspace.findings)} faults; `trivet check` lists them" if workspace.findings else "read and checked"
-    yield Observation("files", not workspace.findings, files)
+    faults = len(workspace.findings)
+    files = f"{faults} fault{'' if faults == 1 else 's'}; `trivet check` lists them" if faults else "read and checked"
+    yield Observation("files", not faults, files)
     if workspace.settings is None:
         return
     wiring = invocation.wiring(workspace)

@@ -42,4 +42,7 @@ def _instant(text: str, zone: str) -> datetime:
         instant = datetime.fromisoformat(text)
     except ValueError:
         raise UsageError(f"--at: '{text}' is no time; write 2026-11-30T06:00 or 2026-11-30T06:00+11:00") from None
+    if not 1 < instant.year < 9999:
+        # The first and last years have instants that no other time zone can write.
+        raise UsageError(f"--at: '{text}' is out of range; the years 2 to 9998 can be evaluated for")
     return instant if instant.tzinfo else instant.replace(tzinfo=ZoneInfo(zone))

@@ -14,6 +14,8 @@ from trivet.verdicts import Verdict
 
 SHOWN = 10
 """Members of each kind in a table; `--json` and the store hold them all."""
+_WIDEST = 60
+"""Columns of the terminal that one value may take; `--json` and the store hold the whole of it."""
 
 
 def show_evaluation(output: Output, made: Evaluation, ledger_seq: int | None) -> None:
@@ -26,6 +28,7 @@ def show_evaluation(output: Output, made: Evaluation, ledger_seq: int | None) ->
         output.print(Text.assemble(("  no_data", STYLES[Verdict.NO_DATA]), f"  not evaluated: {outcome.reason}"))
         if outcome.message:
             output.print(Text("  " + visible(outcome.message)))
+        _show_entry(output, ledger_seq)
         return
     parts = f"{outcome.breach} breach + {outcome.no_data} no_data + {outcome.compliant} compliant"
     partition = f"{outcome.population} members = {parts}"
@@ -37,6 +40,10 @@ def show_evaluation(output: Output, made: Evaluation, ledger_seq: int | None) ->
         output.print(Text("  " + ", ".join(notes), style="dim"))
     _show_members(output, made.breached, "breached")
     _show_members(output, made.undecided, "not decided")
+    _show_entry(output, ledger_seq)
+
+
+def _show_entry(output: Output, ledger_seq: int | None) -> None:
     if ledger_seq is not None:
         output.print(Text(f"  ledger entry {ledger_seq}", style="dim"))
 
@@ -45,7 +52,7 @@ def _show_members(output: Output, members: Sequence[Member], title: str) -> None
     if not members:
         return
     shown = members[:SHOWN]
-    heads = [*shown[0].key, *shown[0].operands] + (["reason", "causes"] if shown[0].reason else [])
+    heads = [*shown[0].key, *_other_operands(shown[0])] + (["reason", "causes"] if shown[0].reason else [])
     rows = [[_shown(cell) for cell in _cells(member)] for member in shown]
     widths = [max(cell_len(row[index]) for row in [heads, *rows]) for index in range(len(heads))]
     output.print(Text(f"\n  {title}", style="bold"))
@@ -59,8 +66,13 @@ def _show_members(output: Output, members: Sequence[Member], title: str) -> None
         output.print(Text(f"    … and {len(members) - SHOWN:,} more: --json shows them, the store has them all"))
 
 
+def _other_operands(member: Member) -> dict[str, str | None]:
+    """The operands that the key does not show already."""
+    return {name: value for name, value in member.operands.items() if name not in member.key}
+
+
 def _cells(member: Member) -> list[str | None]:
-    cells = [*member.key.values(), *member.operands.values()]
+    cells = [*member.key.values(), *_other_operands(member).values()]
     if member.reason:
         causes = "; ".join(f"{name}: {', '.join(found)}" for name, found in member.causes.items())
         cells += [member.reason.value, causes or None]
@@ -70,7 +82,9 @@ def _cells(member: Member) -> list[str | None]:
 def _shown(cell: str | None) -> str:
     if cell is None:
         return "—"
-    return visible(cell) if cell.strip() else "(blank)"
+    text = visible(cell[:_WIDEST]) if cell.strip() else "(blank)"
+    too_wide = len(cell) > _WIDEST or cell_len(text) > _WIDEST
+    return f"{set_cell_size(text, _WIDEST - 1).rstrip()}…" if too_wide else text
 
 
 def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:

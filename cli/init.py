@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from pathlib import Path
 
@@ -24,8 +25,9 @@ def init(invocation: Invocation, new: Path) -> int:
     copy_example("empty", new)
     if invocation.output.as_json:
         invocation.output.document({"workspace": str(new)})
+    here = f"trivet -C {shlex.quote(str(new))}"
     invocation.output.print(f"{new} is ready; look at {new}/contract.yaml, then:")
-    invocation.output.print(f"  trivet -C {new} check && trivet -C {new} ingest && trivet -C {new} evaluate")
+    invocation.output.print(f"  {here} check && {here} ingest && {here} evaluate")
     return Exit.FINE
 
 

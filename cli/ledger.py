@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import click
 
 from cli.invocation import Invocation, command
-from ledger.entries import EntryType
+from cli.output import visible
+from ledger.entries import EntryType, LedgerEntry
 from ledger.reading import entries, head
 from ledger.verify import verify as verify_ledger
+from trivet.errors import CheckFailedError, UsageError
 from trivet.exits import Exit
+from trivet.verdicts import Verdict
 from worker.binding import EVALUATION_BINDING
 from worker.stores import read_only
 
@@ -46,23 +50,18 @@ def show(invocation: Invocation, seq: int | None, last: int, entry_type: str | N
             )
         )
     found = [item for item in found if seq is None or item.seq == seq][-last:]
-    for item in found:
-        if invocation.output.as_json:
-            invocation.output.document(
-                {
-                    "seq": item.seq,
-                    "entry_type": item.entry_type,
-                    "entry_hash": item.entry_hash.hex(),
-                    "payload": json.loads(item.payload),
-                }
-            )
-    if seq is not None and found:
-        invocation.output.print(json.dumps(json.loads(found[0].payload), indent=2, ensure_ascii=False))
+    if seq is not None and not found:
+        raise UsageError(f"there is no ledger entry {seq}; `trivet ledger show` lists the last ones")
+    contents = [_content(item) for item in found]
+    if invocation.output.as_json:
+        for item, content in zip(found, contents, strict=True):
+            about = {"seq": item.seq, "entry_type": item.entry_type, "entry_hash": item.entry_hash.hex()}
+            invocation.output.document({**about, "payload": content})
+    elif seq is not None:
+        invocation.output.raw(visible(json.dumps(contents[0], indent=2, ensure_ascii=False), keep_lines=True))
     else:
-        invocation.output.table(
-            ["seq", "type", "what", "hash"],
-            [_row(item.seq, item.entry_type, item.payload, item.entry_hash) for item in found],
-        )
+        rows = [_row(item, content) for item, content in zip(found, contents, strict=True)]
+        invocation.output.table(["seq", "type", "what", "hash"], rows)
     return Exit.FINE
 
 
@@ -86,12 +85,21 @@ def verify(invocation: Invocation) -> int:
     return Exit.CHECK_FAILED
 
 
-def _row(seq: int, entry_type: str, payload: str, entry_hash: bytes) -> tuple[str, str, str, str]:
-    content = json.loads(payload)
-    counts = content.get("counts") or {}
+def _content(item: LedgerEntry) -> dict[str, Any]:
+    try:
+        content = item.content()
+    except (ValueError, RecursionError):
+        content = None
+    if not isinstance(content, dict):
+        raise CheckFailedError(f"ledger entry {item.seq} is damaged; run `trivet ledger verify`")
+    return content
+
+
+def _row(item: LedgerEntry, content: dict[str, Any]) -> tuple[str, str, str, str]:
+    counts = content.get("counts")
     what = str(content.get("monitor_id") or content.get("subject_id"))
     if content.get("verdict"):
         what += f": {content['verdict']}"
-    if counts.get("population") is not None:
-        what += f" ({counts['breach']} breach, {counts['no_data']} no_data, {counts['compliant']} compliant)"
-    return str(seq), entry_type, what, entry_hash.hex()[:16]
+    if isinstance(counts, dict) and counts.get("population") is not None:
+        what += f" ({', '.join(f'{counts.get(verdict)} {verdict}' for verdict in Verdict)})"
+    return str(item.seq), item.entry_type, what, item.entry_hash.hex()[:16]

@@ -24,8 +24,10 @@ from cli.monitors import monitors
 from cli.schema import schema
 from cli.settings import settings
 from trivet import __version__
-from trivet.errors import InputError, TrivetError
+from trivet.errors import InputError, TrivetError, UsageError
 from trivet.exits import Exit
+
+_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -42,7 +44,7 @@ def trivet(context: click.Context, directory: Path | None, as_json: bool) -> Non
     """Watches governed data, and never lets something missing look fine."""
     invocation = context.ensure_object(Invocation)
     invocation.directory = directory
-    invocation.output.as_json = as_json
+    invocation.output.as_json |= as_json
 
 
 for _command in (demo, init, check, ingest, monitors, evaluate, ledger, db, schema, settings, doctor):
@@ -56,15 +58,19 @@ def main() -> None:
 
 def run(arguments: Sequence[str]) -> int:
     """Runs one command and gives its exit code; no exception leaves."""
-    logging.basicConfig(stream=sys.stderr, level=os.environ.get("TRIVET_LOG", "WARNING").upper())
     invocation = Invocation()
+    # Known before the arguments are parsed, so that a fault in them is a document too.
+    invocation.output.as_json = "--json" in arguments
     try:
+        _set_up_logging()
         result = trivet.main(args=list(arguments), prog_name="trivet", standalone_mode=False, obj=invocation)
         sys.stdout.flush()
         return int(result or 0)
+    except click.exceptions.NoArgsIsHelpError as error:
+        return _end(invocation, Exit.USAGE, error.format_message())
     except click.UsageError as error:
         hint = f"; see `{error.ctx.command_path} --help`" if error.ctx else ""
-        return _end(invocation, Exit.USAGE, f"{error.format_message()}{hint}")
+        return _end(invocation, Exit.USAGE, f"{error.format_message().removesuffix('.')}{hint}")
     except click.ClickException as error:
         return _end(invocation, Exit.USAGE, error.format_message())
     except click.exceptions.Exit as error:
@@ -78,11 +84,21 @@ def run(arguments: Sequence[str]) -> int:
         # The reader of our output went away; Python would complain again while closing stdout.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Exit.FINE
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        return _end(invocation, Exit.UNAVAILABLE, f"{place}{error.strerror or error}")
     except Exception as error:
         if os.environ.get("TRIVET_DEBUG"):
             traceback.print_exc()
         message = f"fault in Trivet: {type(error).__name__}: {error}; TRIVET_DEBUG=1 shows where"
         return _end(invocation, Exit.FAULT, message)
+
+
+def _set_up_logging() -> None:
+    level = os.environ.get("TRIVET_LOG", "WARNING")
+    if level.upper() not in _LEVELS:
+        raise UsageError(f"TRIVET_LOG: '{level}' is no level; use one of {', '.join(_LEVELS)}")
+    logging.basicConfig(stream=sys.stderr, level=level.upper())
 
 
 def _end(invocation: Invocation, code: Exit, message: str, error: TrivetError | None = None) -> int:

@@ -37,7 +37,8 @@ class Output:
     def print(self, *parts: str | Text | Table, style: str | None = None) -> None:
         """Words for a person; left out where a program reads."""
         if not self.as_json:
-            self._console.print(*parts, style=style)
+            # Lines of text are left to the terminal: a fold would break the columns and what is copied from them.
+            self._console.print(*parts, style=style, soft_wrap=not any(isinstance(part, Table) for part in parts))
 
     def raw(self, text: str) -> None:
         """Text as it is, without wrapping: SQL and schemas that are meant to be copied."""

@@ -177,15 +177,10 @@ class RowComparisons:
         if not (left.is_number and right.is_number):
             return self._moved(node, left, right)
         if node.operator is ArithmeticOperator.DIVIDE:
-            quotient = f"({self._as_double(node.left)} / {self._as_double(node.right)})"
-            rounded = self.dialect.twelve_digits(quotient)
-            return (
-                f"CASE WHEN {self._as_double(node.right)} <> 0 AND {self.dialect.is_finite_double(quotient)} "
-                f"THEN {rounded} END"
-            )
+            quotient = f"{self._as_double(node.left)} / NULLIF({self._as_double(node.right)}, 0)"
+            return self.dialect.finite(self.dialect.twelve_digits(quotient))
         if DOUBLE in (left, right):
-            result = f"({self._as_double(node.left)} {node.operator} {self._as_double(node.right)})"
-            return f"CASE WHEN {self.dialect.is_finite_double(result)} THEN {result} END"
+            return self.dialect.finite(f"{self._as_double(node.left)} {node.operator} {self._as_double(node.right)}")
         return self._exact(node, left, right)
 
     def _exact(self, node: Arithmetic, left: DataType, right: DataType) -> str:

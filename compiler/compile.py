@@ -10,7 +10,6 @@ from compiler.compiled import CompiledMonitor, MemberQuery
 from compiler.dialects.dialect import Dialect
 from compiler.dialects.duckdb_dialect import DuckDBDialect
 from compiler.plan import PhysicalColumns, plan_monitor
-from compiler.pruning import pruned
 from compiler.queries import MemberSelect, Queries
 from monitors.definition import MonitorDefinition
 
@@ -40,10 +39,8 @@ def compile_monitor(
     plan = plan_monitor(definition, Scope(contract, object_type), physical)
     queries = Queries(plan, dialect)
 
-    views = {item.view: item.columns for item in contract.object_types}
-
     def certified(sql: str) -> CertifiedQuery:
-        return certified_or_fault(pruned(sql, views, dialect.name), contract, Purpose.MONITOR, dialect.name)
+        return certified_or_fault(sql, contract, Purpose.MONITOR, dialect.name)
 
     def member_query(select: MemberSelect) -> MemberQuery:
         return MemberQuery(certified(select.sql), select.columns)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from catalog.contract import Property
 from catalog.referee.certified import CertifiedQuery
 from compiler.plan import MonitorPlan
 from monitors.definition import MonitorDefinition
@@ -31,8 +30,6 @@ class OutputColumn:
     """Key property, operand, or part of a provenance record."""
     source: str = ""
     """For provenance: the object type, or the link, whose row it speaks of."""
-    property: Property | None = None
-    """For keys and operands: the property shown."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from catalog.contract import Property
-from catalog.datatypes import Kind
 from compiler.compiled import MemberQuery, OutputColumn, Role
 from monitors.evaluation import Member
 from trivet.verdicts import Reason, Verdict
@@ -18,42 +16,13 @@ def read_member(query: MemberQuery, verdict: Verdict, row: Sequence[Any]) -> Mem
     reason = next((value for column, value in cells if column.role is Role.REASON), None)
     return Member(
         verdict=verdict,
-        key={column.name: _shown(column, value) for column, value in cells if column.role is Role.KEY},
-        operands={column.name: _shown(column, value) for column, value in cells if column.role is Role.OPERAND},
+        key={column.name: _text(value) for column, value in cells if column.role is Role.KEY},
+        operands={column.name: _text(value) for column, value in cells if column.role is Role.OPERAND},
         provenance=_provenance(cells),
         reason=Reason(reason) if reason is not None else None,
         causes=_causes(cells),
         partial=any(bool(value) for column, value in cells if column.role is Role.PARTIAL),
     )
-
-
-def _shown(column: OutputColumn, value: Any) -> str | None:
-    if value is None or column.property is None:
-        return None
-    return shown_value(str(value), column.property)
-
-
-def shown_value(text: str, of: Property) -> str:
-    """A value as people read it: exact, never rounded, decimals without needless zeros.
-
-    Text that is not of the property's type passes through unchanged, so that the reader sees what
-    the data said.
-    """
-    match of.type.kind:
-        case Kind.DECIMAL:
-            return _trimmed_decimal(text, of.display_scale or 0)
-        case Kind.TIMESTAMP if len(text) >= 19 and text[10] == " " and text[-3] != "+":
-            return f"{text[:10]}T{text[11:]}Z"
-        case _:
-            return text
-
-
-def _trimmed_decimal(text: str, scale: int) -> str:
-    whole, point, fraction = text.partition(".")
-    if not (whole.lstrip("-").isascii() and whole.lstrip("-").isdigit() and (not point or fraction.isdigit())):
-        return text
-    kept = fraction.rstrip("0").ljust(scale, "0")
-    return f"{whole}.{kept}" if kept else whole
 
 
 def _provenance(cells: list[tuple[OutputColumn, Any]]) -> tuple[dict[str, str | int | None], ...]:

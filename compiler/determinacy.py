@@ -12,16 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from catalog.contract import Property
 from catalog.datatypes import Kind
 from compiler import names
 from compiler.dialects.dialect import Dialect
+from compiler.pruning import Selection
 from trivet.verdicts import Cause
-
-Selection: TypeAlias = tuple[str, str]
-"""An expression and the name it is given."""
 
 _CAUSES = ", ".join(f"'{cause}'" for cause in sorted(Cause))
 _SIDES = "'<', '<=', '>', '>='"
@@ -77,6 +74,7 @@ class PropertyRules:
         ]
         if item.cause:
             selections.append((self._column(alias, names.told(item.name)), names.told(item.name)))
+            selections.append((self._rule(alias), names.read(item.name)))
         if item.censored:
             limit = names.limit(item.name)
             selections.append((self._column(alias, names.side(item.name)), names.side(item.name)))
@@ -88,13 +86,25 @@ class PropertyRules:
         """Value, cause, what is shown, and for censored properties both ends of the interval."""
         item = self.declared
         value, raw = self._column(alias, item.name), self._column(alias, names.raw(item.name))
-        shown = raw if item.type.kind is Kind.DURATION else f"COALESCE({self.dialect.as_text(value)}, {raw})"
+        shown = f"COALESCE({self._shown_value(value)}, {raw})"
         selections = [
             (value, item.name),
             (self._cause(alias), names.cause(item.name)),
             (shown, names.shown(item.name)),
         ]
         return selections + self._ends(alias) if item.censored else selections
+
+    def _shown_value(self, value: str) -> str:
+        """A determinate value as people read it: exact, without needless zeros."""
+        match self.declared.type.kind:
+            case Kind.DECIMAL:
+                return self.dialect.decimal_text(value, self.declared.type, self.declared.display_scale or 0)
+            case Kind.TIMESTAMP:
+                return self.dialect.instant_text(value)
+            case Kind.DURATION:
+                return "NULL"
+            case _:
+                return self.dialect.as_text(value)
 
     def _column(self, alias: str, name: str) -> str:
         return f"{alias}.{self.dialect.identifier(name)}"
@@ -132,8 +142,19 @@ class PropertyRules:
             refused.append(self._is_missing_mark(alias))
         if item.type.kind is Kind.TEXT:
             refused.append(f"{self._column(alias, names.text(item.name))} = ''")
-        rule = self._typed_rule(alias) if self._is_exact else self._text_rule(alias, item.name)
+        rule = self._rule(alias)
         return f"CASE WHEN {' OR '.join(refused)} THEN NULL ELSE {rule} END" if refused else rule
+
+    def _rule(self, alias: str) -> str:
+        if self._is_interval:
+            return self.dialect.interval_value(self._column(alias, self.declared.name))
+        return self._typed_rule(alias) if self._is_exact else self._text_rule(alias, self.declared.name)
+
+    @property
+    def _is_interval(self) -> bool:
+        if self.physical is None or self.declared.type.kind is not Kind.DURATION:
+            return False
+        return self.physical.get(self.declared.name) == "INTERVAL"
 
     def _typed_rule(self, alias: str) -> str:
         column = self._column(alias, self.declared.name)
@@ -180,7 +201,14 @@ class PropertyRules:
         text = self._column(alias, names.text(item.name))
         absent = f"{text} IS NULL OR {text} = ''" + (f" OR {self._is_missing_mark(alias)}" if item.missing else "")
         branches.append(f"WHEN {absent} THEN '{Cause.NULL}'")
-        branches.append(f"WHEN {value} IS NULL THEN {self._why_no_value(text)}")
+        if item.cause:
+            # The view tells a cause that is none of ours: the value is refused all the same.
+            branches.append(
+                f"WHEN {self._column(alias, names.read(item.name))} IS NOT NULL AND {value} IS NULL "
+                f"THEN '{Cause.NOT_CASTABLE}'"
+            )
+        why = f"'{Cause.OUT_OF_RANGE}'" if self._is_interval else self._why_no_value(text)
+        branches.append(f"WHEN {value} IS NULL THEN {why}")
         return f"CASE {' '.join(branches)} END"
 
     def _why_no_value(self, text: str) -> str:

@@ -31,6 +31,11 @@ def told(name: str) -> str:
     return f"{name} told"
 
 
+def read(name: str) -> str:
+    """The value that the type rule reads, before a companion column may refuse it."""
+    return f"{name} read"
+
+
 def side(name: str) -> str:
     """The side of a censored value."""
     return f"{name} side"

@@ -1,4 +1,4 @@
-"""Leaves out of a query the columns that nothing in it uses, so that a person reads only what counts.
+"""The relations of a WITH clause, and how those columns are left out that nothing uses.
 
 Projections are the only thing that moves. No optimiser rule that rewrites conditions may run on a
 compiled query: `not (x < l.y)` and `x >= l.y` mean different things over linked rows.
@@ -6,30 +6,51 @@ compiled query: `not (x < l.y)` and `x >= l.y` mean different things over linked
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
-import sqlglot
-from sqlglot.optimizer.pushdown_projections import pushdown_projections
-from sqlglot.optimizer.qualify import qualify
+from compiler.dialects.dialect import Dialect
+
+Selection: TypeAlias = tuple[str, str]
+"""An expression and the name it is given."""
+
+_IDENTIFIER = re.compile(r'"((?:[^"]|"")*)"')
 
 
-def pruned(sql: str, views: Mapping[str, Sequence[str]], dialect: str) -> str:
-    """The same query without unused columns in its inner relations.
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """One relation of a WITH clause."""
 
-    Args:
-        sql: a query that this package wrote.
-        views: columns of each governed view, by schema and name.
-        dialect: sqlglot's name of the dialect.
-    """
-    schema: dict[str, dict[str, dict[str, str]]] = {}
-    for view, columns in views.items():
-        namespace, _, name = view.rpartition(".")
-        schema.setdefault(namespace, {})[name] = dict.fromkeys(columns, "UNKNOWN")
-    tree = qualify(
-        sqlglot.parse_one(sql, dialect=dialect),
-        dialect=dialect,
-        schema=dict[str, object](schema),
-        expand_stars=False,
-        quote_identifiers=False,
-    )
-    return pushdown_projections(tree).sql(dialect=dialect)
+    name: str
+    selections: tuple[Selection, ...]
+    source: str
+    """All that stands behind FROM."""
+
+    def sql(self, dialect: Dialect) -> str:
+        """Its SELECT."""
+        return f"{select(self.selections, dialect)} FROM {self.source}"
+
+
+def select(selections: Sequence[Selection], dialect: Dialect) -> str:
+    """SELECT and its list."""
+    return "SELECT " + ", ".join(f"{expression} AS {dialect.identifier(name)}" for expression, name in selections)
+
+
+def with_clause(relations: Sequence[Relation], body: str, dialect: Dialect) -> str:
+    """The whole query: its relations, each with the columns that something behind it uses, and its body."""
+    used = _identifiers(body)
+    kept: list[Relation] = []
+    for relation in reversed(relations):
+        selections = tuple(item for item in relation.selections if item[1] in used) or relation.selections[:1]
+        kept.append(replace(relation, selections=selections))
+        for text in (relation.source, *(expression for expression, _ in selections)):
+            used |= _identifiers(text)
+    listed = ", ".join(f"{item.name} AS ({item.sql(dialect)})" for item in reversed(kept))
+    return f"WITH {listed} {body}"
+
+
+def _identifiers(text: str) -> set[str]:
+    """Every quoted name in a text. Names inside string literals count too, which keeps too much, never too little."""
+    return {name.replace('""', '"') for name in _IDENTIFIER.findall(text)}

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from catalog.expressions.tree import Comparing, Condition, atom_links
 from compiler import names
 from compiler.compiled import OutputColumn, Role
-from compiler.determinacy import Selection
 from compiler.dialects.dialect import Dialect
+from compiler.facts import Facts
 from compiler.plan import LinkPlan, MonitorPlan, RelationPlan, conditions_of
 from compiler.predicates import Predicates, comparisons_with_parents
+from compiler.pruning import Relation, Selection, select, with_clause
 from compiler.reasons import Reasons, member_reason
-from compiler.relations import Relation, relation_names, relations_of
+from compiler.relations import relation_names, relations_of
 from trivet.verdicts import Reason
 
 SCOPE_UNKNOWN = "scope unknown"
@@ -33,23 +34,28 @@ class Queries:
     def __init__(self, plan: MonitorPlan, dialect: Dialect) -> None:
         self._plan = plan
         self._dialect = dialect
-        self._predicates = Predicates(plan, dialect)
-        self._reasons = Reasons(plan, dialect, self._predicates)
-        self._relations = relations_of(plan, dialect)
+        self._facts = Facts(plan, dialect)
+        self._predicates = Predicates(self._facts)
+        self._reasons = Reasons(plan, dialect, self._facts, self._predicates)
         self._names = relation_names(plan)
+        facts = self._facts.selections()
+        compared = self._members("compared", None, facts, source=plan.member.relation, kept=())
+        self._relations = [*relations_of(plan, dialect), compared]
 
     def breach(self) -> MemberSelect:
         """The members whose condition is decided and true, with the row that decided."""
         flagged = self._members("breached", self._breaches(), [(self._partial(), Role.PARTIAL)])
         columns = [*self._keys(), *self._operands(), self._role_column(Role.PARTIAL), *self._provenance()]
-        return self._member_select(flagged, "breached", columns)
+        return self._member_select([flagged], "breached", columns)
 
     def no_data(self) -> MemberSelect:
         """The members that cannot be decided, with reason and causes: the complement."""
         extra = [(self._scope_is("unknown"), SCOPE_UNKNOWN)] if self._where else []
         undecided = self._members("undecided", self._undecided(), extra)
         reasons = self._counted_reasons()
-        explained = self._members("explained", None, reasons, source="undecided", kept=[name for _, name in extra])
+        facts = [name for _, name in self._facts.selections()]
+        kept = [*facts, *(name for _, name in extra)]
+        explained = self._members("explained", None, reasons, source="undecided", kept=kept)
         reason_columns = [f"m.{self._dialect.identifier(name)}" for _, name in reasons]
         reason = member_reason(reason_columns)
         if self._where:
@@ -62,7 +68,7 @@ class Queries:
             *self._operands(),
             *self._provenance(),
         ]
-        return self._member_select([*undecided, *explained], "explained", columns)
+        return self._member_select([undecided, explained], "explained", columns)
 
     def population(self) -> str:
         """Every member counted by its own predicates, so that the partition law can be checked.
@@ -76,26 +82,26 @@ class Queries:
         ]
         keys = [(f"m.{self._dialect.identifier(name)}", name) for name in self._key_names]
         selections = [*keys, *verdicts, (self._partial(), "partial")]
-        member = self._names[self._plan.member.relation]
         where = f" WHERE {self._in_population()}" if self._where else ""
-        judged = f"{_select(selections, self._dialect)} FROM {member} AS m{where}"
-        number = " + ".join(f"CAST(j.{self._dialect.identifier(name)} AS INTEGER)" for _, name in verdicts)
-        key_columns = [f"j.{self._dialect.identifier(name)}" for name in self._key_names]
+        judged = Relation(self._names["judged"], tuple(selections), f"{self._names['compared']} AS m{where}")
+        number = " + ".join(f"CAST({self._judged(name)} AS INTEGER)" for _, name in verdicts)
+        key_columns = [self._judged(name) for name in self._key_names]
         no_key = " OR ".join(f"{key} IS NULL" for key in key_columns)
         has_key = " AND ".join(f"{key} IS NOT NULL" for key in key_columns)
-        repeated = (
-            f"SELECT j.{self._dialect.identifier(self._key_names[0])} AS repeated FROM judged AS j WHERE {has_key} "
-            f"GROUP BY {', '.join(key_columns)} HAVING COUNT(*) > 1"
-        )
+        grouped = f"{judged.name} AS j WHERE {has_key} GROUP BY {', '.join(key_columns)} HAVING COUNT(*) > 1"
+        repeated = Relation(self._names["repeated"], ((key_columns[0], self._key_names[0]),), grouped)
         counts = [
             ("COUNT(*)", "population"),
-            ("COUNT(*) FILTER (WHERE j.compliant)", "compliant"),
-            ("COUNT(*) FILTER (WHERE j.partial AND NOT j.no_data)", "partial"),
+            (f"COUNT(*) FILTER (WHERE {self._judged('compliant')})", "compliant"),
+            (f"COUNT(*) FILTER (WHERE {self._judged('partial')} AND NOT {self._judged('no_data')})", "partial"),
             (f"COUNT(*) FILTER (WHERE ({number}) IS DISTINCT FROM 1)", "unaccounted"),
-            (f"COUNT(*) FILTER (WHERE {no_key}) + (SELECT COUNT(*) FROM repeated AS k)", "duplicate_keys"),
+            (f"COUNT(*) FILTER (WHERE {no_key}) + (SELECT COUNT(*) FROM {repeated.name} AS k)", "duplicate_keys"),
         ]
-        relations = [*self._relations, ("judged", judged), ("repeated", repeated)]
-        return f"{_with(relations)} {_select(counts, self._dialect)} FROM judged AS j"
+        body = f"{select(counts, self._dialect)} FROM {judged.name} AS j"
+        return with_clause([*self._relations, judged, repeated], body, self._dialect)
+
+    def _judged(self, name: str) -> str:
+        return f"j.{self._dialect.identifier(name)}"
 
     @property
     def _where(self) -> bool:
@@ -131,7 +137,7 @@ class Queries:
 
     def _partial(self) -> str:
         tests = [
-            self._predicates.some_unknown(atom)
+            self._facts.some_unknown(atom)
             for condition in conditions_of(self._plan.definition)
             for atom, _ in comparisons_with_parents(condition)
             if atom_links(atom)
@@ -171,7 +177,7 @@ class Queries:
         return [
             (
                 f"m.{self._dialect.identifier(names.shown(name))}",
-                OutputColumn(Role.KEY, name, property=self._plan.scope.object_type.find_property(name)),
+                OutputColumn(Role.KEY, name),
             )
             for name in self._key_names
         ]
@@ -181,7 +187,7 @@ class Queries:
         for ref in self._plan.operands:
             column = self._dialect.identifier(names.shown(ref.name))
             alias = "m" if ref.link is None else self._deciding_alias(ref.link)
-            shown = OutputColumn(Role.OPERAND, str(ref), property=self._plan.scope.resolve(ref))
+            shown = OutputColumn(Role.OPERAND, str(ref))
             found.append((f"{alias}.{column}", shown))
         return found
 
@@ -206,16 +212,16 @@ class Queries:
         where: str | None,
         extra: Sequence[tuple[str, str]],
         *,
-        source: str | None = None,
-        kept: Iterable[str] = (),
-    ) -> list[Relation]:
-        """A relation of whole member rows, narrowed or with columns added."""
-        columns = [*_member_columns(self._plan.member), *kept]
+        source: str = "compared",
+        kept: Iterable[str] | None = None,
+    ) -> Relation:
+        """A relation of whole member rows, narrowed or with columns added; facts are kept unless told otherwise."""
+        facts = [fact for _, fact in self._facts.selections()]
+        columns = [*_member_columns(self._plan.member), *(facts if kept is None else kept)]
         selections = [(f"m.{self._dialect.identifier(column)}", column) for column in columns]
         selections += list(extra)
-        start = source or self._names[self._plan.member.relation]
         condition = f" WHERE {where}" if where else ""
-        return [(name, f"{_select(selections, self._dialect)} FROM {start} AS m{condition}")]
+        return Relation(self._names[name], tuple(selections), f"{self._names[source]} AS m{condition}")
 
     def _member_select(
         self, relations: list[Relation], source: str, columns: list[tuple[str, OutputColumn]]
@@ -226,10 +232,8 @@ class Queries:
         keys = [f"m.{self._dialect.identifier(name)} NULLS FIRST" for name in self._key_names]
         rest = [f"{expression} NULLS FIRST" for expression, column in columns if column.role is not Role.CAUSES]
         order = ", ".join(dict.fromkeys([*keys, *rest]))
-        sql = (
-            f"{_with([*self._relations, *relations])} {_select(selections, self._dialect)} "
-            f"FROM {source} AS m {joins} ORDER BY {order}"
-        )
+        body = f"{select(selections, self._dialect)} FROM {self._names[source]} AS m {joins} ORDER BY {order}"
+        sql = with_clause([*self._relations, *relations], body, self._dialect)
         return MemberSelect(sql, tuple(column for _, column in columns))
 
     def _deciding_alias(self, link: str) -> str:
@@ -237,13 +241,13 @@ class Queries:
 
     def _deciding_row(self, link: LinkPlan) -> str:
         """The linked row that is shown beside a member: the one that decided, if one did."""
-        alias = self._predicates.alias(link)
+        alias = self._facts.alias(link)
         atom = self._first_comparison(link)
         order = []
         if atom is not None and len(atom_links(atom)) == 1:
-            truth = self._predicates.row_truth(atom)
+            truth = self._facts.row_truth(atom)
             order += [f"({truth}) IS NULL", f"({truth}) DESC"]
-            chosen = self._predicates.rows().deciding_operand(atom, link.link.name)
+            chosen = self._facts.rows().deciding_operand(atom, link.link.name)
             if chosen is not None:
                 operand, highest = chosen
                 order.append(f"{operand} {'DESC' if highest else 'ASC'} NULLS LAST")
@@ -252,8 +256,8 @@ class Queries:
         order += [f"{alias}.{self._dialect.identifier(name)} NULLS LAST" for name in keys]
         order += [f"{alias}.{self._dialect.identifier(name)} NULLS LAST" for name in shown]
         selections = [(f"{alias}.{self._dialect.identifier(name)}", name) for name in shown]
-        source = self._predicates.source([link])
-        lateral = f"{_select(selections, self._dialect)} {source} ORDER BY {', '.join(order)} LIMIT 1"
+        source = self._facts.source([link])
+        lateral = f"{select(selections, self._dialect)} {source} ORDER BY {', '.join(order)} LIMIT 1"
         return f"LEFT JOIN LATERAL ({lateral}) AS {self._deciding_alias(link.link.name)} ON TRUE"
 
     def _first_comparison(self, link: LinkPlan) -> Comparing | None:
@@ -292,11 +296,3 @@ def _distinct_names(columns: Sequence[OutputColumn]) -> list[str]:
         given[name] = given.get(name, 0) + 1
         result.append(name if given[name] == 1 else f"{name} ({given[name]})")
     return result
-
-
-def _select(selections: Sequence[Selection], dialect: Dialect) -> str:
-    return "SELECT " + ", ".join(f"{expression} AS {dialect.identifier(name)}" for expression, name in selections)
-
-
-def _with(relations: Sequence[Relation]) -> str:
-    return "WITH " + ", ".join(f"{name} AS ({sql})" for name, sql in relations)

@@ -19,6 +19,7 @@ from catalog.expressions.tree import (
 )
 from compiler import names
 from compiler.dialects.dialect import Dialect
+from compiler.facts import Facts
 from compiler.plan import LinkPlan, MonitorPlan
 from compiler.predicates import Predicates, comparisons_with_parents
 from compiler.relations import relation_names, superseded
@@ -41,6 +42,7 @@ class Reasons:
 
     plan: MonitorPlan
     dialect: Dialect
+    facts: Facts
     predicates: Predicates
 
     def counted(self, condition: Condition) -> list[tuple[Comparing, str | None]]:
@@ -53,21 +55,21 @@ class Reasons:
 
     def reason(self, atom: Comparing) -> str:
         """The reason of one unknown comparison, as text."""
-        links = self.predicates.links_of(atom)
+        links = self.facts.links_of(atom)
         if not links:
             return f"'{Reason.LEFT_NULL}'"
-        unmatched = " OR ".join(f"NOT {self.predicates.has_match(link)}" for link in links)
+        unmatched = " OR ".join(f"NOT {self.facts.has_match(link)}" for link in links)
         branches = [f"WHEN {test} THEN '{Reason.LEFT_NULL}'" for test in self._own_missing(atom, links)]
         branches.append(f"WHEN {unmatched} THEN '{Reason.RIGHT_MISSING}'")
         branches += [f"WHEN {test} THEN '{Reason.LEFT_NULL}'" for test in self._own_censored(atom)]
-        if self.predicates.is_to_one(atom):
+        if self.facts.is_to_one(atom):
             branches += self._ambiguous(atom)
         return f"CASE {' '.join(branches)} ELSE '{Reason.RIGHT_NULL}' END"
 
     def causes(self, atom: Comparing) -> Iterator[CauseColumn]:
         """The cause columns of one unknown comparison."""
-        rows = self.predicates.rows()
-        links = self.predicates.links_of(atom)
+        rows = self.facts.rows()
+        links = self.facts.links_of(atom)
         dates = [PropertyRef(link.link.as_of.date) for link in links if link.link.as_of is not None]
         own = [ref for ref in atom_references(atom) if ref.link is None]
         for ref in dict.fromkeys([*own, *dates]):
@@ -82,7 +84,7 @@ class Reasons:
         yield from self._arithmetic_causes(atom)
 
     def _own_missing(self, atom: Comparing, links: list[LinkPlan]) -> Iterator[str]:
-        rows = self.predicates.rows()
+        rows = self.facts.rows()
         for ref in atom_references(atom):
             if ref.link is None and rows.is_censored(ref):
                 yield f"{rows.cause(ref)} <> '{Cause.CENSORED}'"
@@ -96,40 +98,40 @@ class Reasons:
                 yield failed
 
     def _own_censored(self, atom: Comparing) -> Iterator[str]:
-        rows = self.predicates.rows()
+        rows = self.facts.rows()
         for ref in atom_references(atom):
             if ref.link is None and rows.is_censored(ref):
                 yield f"{rows.cause(ref)} = '{Cause.CENSORED}'"
 
     def _ambiguous(self, atom: Comparing) -> Iterator[str]:
-        tests = [self.predicates.some_true(atom), self.predicates.some_false(atom)]
+        tests = [self.facts.some_true(atom), self.facts.some_false(atom)]
         if self.plan.definition.strict:
-            tests.append(f"NOT {self.predicates.some_unknown(atom)}")
+            tests.append(f"NOT {self.facts.some_unknown(atom)}")
         yield f"WHEN {' AND '.join(tests)} THEN '{Reason.RIGHT_AMBIGUOUS}'"
 
     def _link_cause(self, link: LinkPlan) -> str:
-        rows = self.predicates.rows()
+        rows = self.facts.rows()
         keys = [rows.value(PropertyRef(name)) for name in link.link.source_keys]
         branches = [f"WHEN {' OR '.join(f'{key} IS NULL' for key in keys)} THEN '{Cause.KEY_NULL}'"]
         if link.link.as_of is not None and link.link.as_of.restates.value == "all":
-            alias = self.predicates.alias(link)
+            alias = self.facts.alias(link)
             relation = relation_names(self.plan)[link.far.relation]
-            earlier = superseded(link, self.predicates.member, alias, self.dialect)
+            earlier = superseded(link, "m", alias, self.dialect)
             listed = f"EXISTS (SELECT 1 FROM {relation} AS {alias} WHERE {earlier})"
-            absent = f"NOT {self.predicates.has_match(link)}"
+            absent = f"NOT {self.facts.has_match(link)}"
             branches.append(f"WHEN {absent} AND {listed} THEN '{Cause.SUPERSEDED}'")
         return f"CASE {' '.join(branches)} END"
 
     def _over_undecided_rows(self, atom: Comparing, cause: str) -> str:
-        source = self.predicates.source(self.predicates.links_of(atom))
-        undecided = f"({self.predicates.row_truth(atom)}) IS NULL"
+        source = self.facts.source(self.facts.links_of(atom))
+        undecided = f"({self.facts.row_truth(atom)}) IS NULL"
         return f"(SELECT {self.dialect.joined_causes(cause)} {source} AND {undecided})"
 
     def _date_causes(self, atom: Comparing, link: LinkPlan) -> Iterator[CauseColumn]:
         as_of = link.link.as_of
         if as_of is None:
             return
-        alias = self.predicates.alias(link)
+        alias = self.facts.alias(link)
         start = f"{alias}.{self.dialect.identifier(names.cause(as_of.valid_from))}"
         yield CauseColumn(f"{link.link.name}.{as_of.valid_from}", self._over_undecided_rows(atom, start))
         if as_of.valid_to:
@@ -138,7 +140,7 @@ class Reasons:
             yield CauseColumn(f"{link.link.name}.{as_of.valid_to}", self._over_undecided_rows(atom, told))
 
     def _arithmetic_causes(self, atom: Comparing) -> Iterator[CauseColumn]:
-        rows = self.predicates.rows()
+        rows = self.facts.rows()
         for node, failed in rows.failed_arithmetic(atom):
             cause = f"CASE WHEN {failed} THEN {self._arithmetic_cause(node)} END"
             if any(ref.link is not None for ref in references(node)):
@@ -146,7 +148,7 @@ class Reasons:
             yield CauseColumn(print_operand(node), cause)
 
     def _arithmetic_cause(self, node: Arithmetic) -> str:
-        zero = self.predicates.rows().divides_by_zero(node)
+        zero = self.facts.rows().divides_by_zero(node)
         if zero is None:
             return f"'{Cause.OVERFLOW}'"
         return f"CASE WHEN {zero} THEN '{Cause.DIVISION_BY_ZERO}' ELSE '{Cause.OVERFLOW}' END"

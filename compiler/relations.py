@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from compiler import names
-from compiler.determinacy import PropertyRules, Selection
+from compiler.determinacy import PropertyRules
 from compiler.dialects.dialect import Dialect
 from compiler.plan import LinkPlan, MonitorPlan, RelationPlan
+from compiler.pruning import Relation, Selection
 from trivet.verdicts import Cause
 
-Relation = tuple[str, str]
-"""Name and SELECT of one relation of the WITH clause."""
+STEPS = ("compared", "breached", "undecided", "explained", "judged", "repeated")
+"""The relations that `compiler/queries.py` builds on the members."""
 
 
 def relation_names(plan: MonitorPlan) -> dict[str, str]:
-    """Name in the SQL of each relation of the plan; never that of a governed view."""
+    """Name in the SQL of each relation that is wanted; never that of a governed view."""
     taken = {item.view.rpartition(".")[2] for item in plan.scope.contract.object_types}
     found: dict[str, str] = {}
-    for wanted in (plan.member.relation, *(item.far.relation for item in plan.links)):
+    for wanted in (*STEPS, plan.member.relation, *(item.far.relation for item in plan.links)):
         name = names.free_relation(wanted, taken)
         found[wanted] = name
         taken |= {name, f"{name}_text", f"{name}_number", f"{name}_value", f"{name}_dated"}
@@ -35,7 +36,7 @@ def relations_of(plan: MonitorPlan, dialect: Dialect) -> list[Relation]:
             relations += _staged(plan, link.far, name, dialect)
         else:
             relations += _staged(plan, link.far, f"{name}_dated", dialect)
-            relations.append((name, _in_time(link, f"{name}_dated", dialect)))
+            relations.append(_in_time(link, name, f"{name}_dated", dialect))
     return relations
 
 
@@ -52,10 +53,10 @@ def _staged(plan: MonitorPlan, relation: RelationPlan, name: str, dialect: Diale
     value = [selection for rule in rules for selection in rule.value_stage("t")] + _kept("t", kept, dialect)
     cause = [selection for rule in rules for selection in rule.cause_stage("t")] + _kept("t", kept, dialect)
     return [
-        (f"{name}_text", _select(text, f"{view} AS v", dialect)),
-        (f"{name}_number", _select(number, f"{name}_text AS t", dialect)),
-        (f"{name}_value", _select(value, f"{name}_number AS t", dialect)),
-        (name, _select(cause, f"{name}_value AS t", dialect)),
+        Relation(f"{name}_text", tuple(text), f"{view} AS v"),
+        Relation(f"{name}_number", tuple(number), f"{name}_text AS t"),
+        Relation(f"{name}_value", tuple(value), f"{name}_number AS t"),
+        Relation(name, tuple(cause), f"{name}_value AS t"),
     ]
 
 
@@ -63,7 +64,7 @@ def _kept(alias: str, columns: Sequence[Selection], dialect: Dialect) -> list[Se
     return [(f"{alias}.{dialect.identifier(name)}", kept) for name, kept in columns]
 
 
-def _in_time(link: LinkPlan, dated: str, dialect: Dialect) -> str:
+def _in_time(link: LinkPlan, name: str, dated: str, dialect: Dialect) -> Relation:
     """The linked rows with the end of their time in force.
 
     `superseded from` is the next later distinct date of the row's schedule, so a row is in force
@@ -85,17 +86,12 @@ def _in_time(link: LinkPlan, dated: str, dialect: Dialect) -> str:
         end_cause = f"d.{dialect.identifier(names.cause(as_of.valid_to))}"
         usable += f" AND COALESCE({end_cause}, '{Cause.NULL}') = '{Cause.NULL}'"
     selections.append((f"({usable})", names.USABLE))
-    return _select(selections, f"{dated} AS d", dialect)
+    return Relation(name, tuple(selections), f"{dated} AS d")
 
 
 def _final_columns(name: str, censored: bool) -> list[str]:
     ends = [names.side(name), names.low(name), names.high(name)] if censored else []
     return [name, names.cause(name), names.shown(name), *ends]
-
-
-def _select(selections: Sequence[Selection], source: str, dialect: Dialect) -> str:
-    columns = ", ".join(f"{expression} AS {dialect.identifier(name)}" for expression, name in selections)
-    return f"SELECT {columns} FROM {source}"
 
 
 def matches(link: LinkPlan, member: str, far: str, dialect: Dialect) -> str:

@@ -6,7 +6,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from trivet.validation import Between, DurationText, Flag, Name, Prose, Slug, StrictModel, Text
+from trivet.fields import Between, DurationText, Flag, Name, Prose, Slug, Text
+from trivet.validation import StrictModel
 from trivet.verdicts import Severity
 
 

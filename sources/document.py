@@ -10,8 +10,10 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, WithJsonSchema, model_validator
 
 from trivet.documents import read_yaml
+from trivet.faults import Fault, expected, refused
+from trivet.fields import Name, Text
 from trivet.findings import Finding, Position
-from trivet.validation import Fault, Name, StrictModel, Text, expected, refused, validate
+from trivet.validation import StrictModel, validate
 
 Format = Literal["csv", "parquet"]
 Encoding = Literal["utf-8", "cp1252", "latin-1"]

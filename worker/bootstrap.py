@@ -17,7 +17,8 @@ from sources.report import IngestReport
 from trivet.clock import Clock, SystemClock
 from trivet.errors import UnavailableError
 from trivet.findings import Finding
-from trivet.settings import SecretRef, Settings, resolve_reference
+from trivet.references import SecretRef, resolve_reference
+from trivet.settings import Settings
 from worker.evaluate import Evaluator
 from worker.shipped import shipped
 from worker.stores import latest_revision, open_store, store_revision, upgrade_store

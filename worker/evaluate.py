@@ -18,7 +18,7 @@ from zoneinfo import ZoneInfo
 import sqlalchemy as sa
 
 from catalog.contract import Contract
-from catalog.engines.port import Engine, EngineFault, Snapshot
+from catalog.engines.port import Engine, Snapshot
 from monitors.definition import MonitorDefinition
 from monitors.evaluation import Evaluation
 from trivet.clock import Clock
@@ -77,7 +77,7 @@ class Evaluator:
                         yield self._evaluation(waiting.pop(0), started, judgement, snapshot)
                         if judgement.spoilt:
                             break
-            except EngineFault as error:
+            except Exception as error:
                 # Opening failed, so nothing can be said of the data to any of those that wait.
                 for slot in waiting:
                     yield self._evaluation(slot, self.clock.now(), Judgement(warehouse_fault(error)), None)

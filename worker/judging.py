@@ -57,12 +57,15 @@ def judge(definition: MonitorDefinition, contract: Contract, snapshot: Snapshot)
     except Exception as error:
         # A fault of ours must not stop the other monitors, nor pass for a quiet night.
         _log.exception("monitor %s could not be judged", definition.id)
-        message = f"fault in Trivet: {type(error).__name__}: {' '.join(str(error).split())[:300]}"
+        message = f"fault in Trivet: {_one_line(error)}"
         return Judgement(NotMade(NotMadeReason.ENGINE_ERROR, message), spoilt=True)
 
 
-def warehouse_fault(error: EngineFault) -> NotMade:
+def warehouse_fault(error: Exception) -> NotMade:
     """What a snapshot that could not be opened means for every monitor that wanted it."""
+    if not isinstance(error, EngineFault):
+        _log.error("the warehouse could not be opened", exc_info=error)
+        return NotMade(NotMadeReason.ENGINE_ERROR, _one_line(error))
     reason = NotMadeReason.VIEW_MISSING if isinstance(error, WarehouseMissing) else NotMadeReason.ENGINE_ERROR
     return NotMade(reason, str(error))
 
@@ -76,6 +79,10 @@ def involved_objects(definition: MonitorDefinition, contract: Contract) -> tuple
             names += [link.target] if link else []
     found = (contract.object_type(name) for name in dict.fromkeys(names))
     return tuple(item for item in found if item is not None)
+
+
+def _one_line(error: Exception) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
 
 
 def _view_fault(objects: tuple[ObjectType, ...], snapshot: Snapshot) -> NotMade | None:
@@ -97,7 +104,7 @@ def _run(compiled: CompiledMonitor, snapshot: Snapshot, timeout: timedelta) -> J
         return timedelta(seconds=max(deadline - time.monotonic(), 0.001))
 
     rows = snapshot.run(compiled.population, remaining())
-    population, compliant, partial, unaccounted, duplicate_keys = (int(value or 0) for value in rows[0])
+    population, compliant, partial, unaccounted, duplicate_keys = (int(value) for value in rows[0])
     breached = _collect(compiled.breach, Verdict.BREACH, snapshot, remaining())
     undecided = _collect(compiled.no_data, Verdict.NO_DATA, snapshot, remaining())
     law = _Law(population, breached.count, undecided.count, compliant, unaccounted)

@@ -143,6 +143,9 @@ def _normal(value: Json) -> Json:
         return {_ascii(key): _normal(item) for key, item in value.items()}
     if isinstance(value, list):
         return [_normal(item) for item in value]
+    if isinstance(value, int) and abs(value) >= 2**53:
+        # A row number of the source may be any 64-bit integer; beyond this it travels as text.
+        return str(value)
     return value
 
 

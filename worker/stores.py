@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +11,24 @@ from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError
+from sqlalchemy.engine import URL, ExceptionContext, make_url
+from sqlalchemy.exc import ArgumentError, DatabaseError, OperationalError
 
-from trivet.errors import InputError, InternalError, UnavailableError
+from trivet.errors import CheckFailedError, InputError, InternalError, UnavailableError
 from trivet.findings import Finding
 
 _BUSY_TIMEOUT_MS = 10_000
+_CORRUPT = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+# SQLite writes beside its file even to read it, so a folder that cannot be written is no use to it.
+_ADVICE = {
+    sqlite3.SQLITE_BUSY: "another process is writing to it; wait for that, then retry",
+    sqlite3.SQLITE_LOCKED: "another process is writing to it; wait for that, then retry",
+    sqlite3.SQLITE_CANTOPEN: "the file and its folder must be there, and be writable",
+    sqlite3.SQLITE_READONLY: "the file and its folder must be writable",
+    sqlite3.SQLITE_PERM: "the file and its folder must be writable",
+    sqlite3.SQLITE_FULL: "the disk is full",
+    sqlite3.SQLITE_IOERR: "look at the disk",
+}
 _READS = "trivet_reads"
 # Any constant serves, as long as every process asks for the same lock.
 _MIGRATION_LOCK = 0x7472_6976_6574
@@ -41,9 +53,11 @@ def open_store(url: str, *, create: bool = True) -> sa.Engine:
     if parsed.get_backend_name() == "sqlite":
         return _open_sqlite(parsed, create)
     try:
-        return sa.create_engine(parsed, pool_pre_ping=True)
+        engine = sa.create_engine(parsed, pool_pre_ping=True)
     except ModuleNotFoundError as error:
         raise UnavailableError(f"store.url asks for PostgreSQL: install the package {error.name}") from error
+    sa.event.listen(engine, "handle_error", _refuse_unusable)
+    return engine
 
 
 def read_only(engine: sa.Engine) -> sa.Engine:
@@ -69,9 +83,20 @@ def upgrade_store(engine: sa.Engine, migrations: Path) -> None:
 
 
 def store_revision(engine: sa.Engine) -> str | None:
-    """The revision the store is at; None before its first migration."""
-    with read_only(engine).connect() as connection:
-        return MigrationContext.configure(connection).get_current_revision()
+    """The revision the store is at; None before its first migration.
+
+    Raises:
+        CheckFailedError: the file is no database, or a damaged one.
+        UnavailableError: the store cannot be reached.
+    """
+    try:
+        with read_only(engine).connect() as connection:
+            return MigrationContext.configure(connection).get_current_revision()
+    except DatabaseError as error:
+        if _sqlite_code(error.orig) not in _CORRUPT:
+            raise
+        message = f"the store at {engine.url.database} is damaged: {error.orig}; restore it from a backup"
+        raise CheckFailedError(message) from error
 
 
 def latest_revision(migrations: Path) -> str:
@@ -109,7 +134,27 @@ def _open_sqlite(url: URL, create: bool) -> sa.Engine:
     engine = sa.create_engine(url)
     sa.event.listen(engine, "connect", _set_up_sqlite)
     sa.event.listen(engine, "begin", _begin_sqlite)
+    sa.event.listen(engine, "handle_error", _refuse_unusable)
     return engine
+
+
+def _refuse_unusable(context: ExceptionContext) -> None:
+    """A store that is out of reach, held, full or closed to writing is no fault of ours: says so, and what to do."""
+    engine, error = context.engine, context.original_exception
+    if engine is None or not isinstance(context.sqlalchemy_exception, OperationalError):
+        return
+    store, text = engine.url.render_as_string(hide_password=True), " ".join(str(error).split())
+    code = _sqlite_code(error)
+    if code in _ADVICE:
+        raise UnavailableError(f"the store {store} cannot be used: {text}; {_ADVICE[code]}") from error
+    if engine.dialect.name == "postgresql":
+        raise UnavailableError(f"the store {store} cannot be used: {text}") from error
+
+
+def _sqlite_code(error: BaseException | None) -> int | None:
+    code = getattr(error, "sqlite_errorcode", None)
+    # An extended result code keeps the primary one in its low byte.
+    return None if code is None else code & 0xFF
 
 
 def _set_up_sqlite(connection: Any, _record: object) -> None:

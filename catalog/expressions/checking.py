@@ -171,7 +171,9 @@ def _exact_type(operator: ArithmeticOperator, left: DataType, right: DataType, a
         whole, scale = left_whole + right_whole, left_scale + right_scale
     else:
         whole, scale = max(left_whole, right_whole) + 1, max(left_scale, right_scale)
-    if scale > MAX_DIGITS or min(left_whole, MAX_DIGITS) + scale > MAX_DIGITS:
+    # Sides of a sum are brought to one scale first; factors keep theirs.
+    widest = scale if operator is ArithmeticOperator.MULTIPLY else max(left_whole, right_whole) + scale
+    if widest > MAX_DIGITS:
         raise TypeFault(
             f"`{print_operand(at)}` needs more than {MAX_DIGITS} digits to be exact; declare smaller decimals",
             at.span,

@@ -45,6 +45,7 @@ KEYWORDS = frozenset({"and", "or", "not", "between", "in", "is", "missing", "pre
 
 _NEGATIONS = re.compile(rf"(\bnot[\s(]+){{{MAX_DEPTH}}}")
 _NUMBER_LIKE = re.compile(r"[0-9.][A-Za-z0-9_.,]*")
+_LONGEST = timedelta(microseconds=2**63 - 1)
 _DURATION_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _SQL_WORDS = frozenset({"select", "where", "null", "like", "exists", "from", "case", "cast", "coalesce"})
 
@@ -230,9 +231,12 @@ class _ToTree(Transformer[Token, Any]):
     def duration(self, meta: Meta, items: list[Token]) -> Literal:
         text = str(items[0])
         try:
-            return Literal(timedelta(**{_DURATION_UNITS[text[-1]]: int(text[:-1])}), span=_span(meta))
+            value = timedelta(**{_DURATION_UNITS[text[-1]]: int(text[:-1])})
         except (OverflowError, ValueError):
-            raise _LiteralFault(f"{text} is longer than any duration that can be held", _span(meta)) from None
+            value = timedelta.max
+        if value > _LONGEST:
+            raise _LiteralFault(f"{text} is longer than any duration that can be held", _span(meta))
+        return Literal(value, span=_span(meta))
 
     def date(self, meta: Meta, items: list[Token]) -> Literal:
         try:

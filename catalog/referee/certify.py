@@ -15,7 +15,7 @@ from catalog.referee.clauses.node_allow_list import node_allow_list
 from catalog.referee.clauses.one_statement import one_statement
 from catalog.referee.clauses.relation_allow_list import relation_allow_list
 from catalog.referee.clauses.text import plain_text
-from catalog.referee.statement import Objection, Statement, parse_one, read_scopes, resolve
+from catalog.referee.statement import Objection, Statement, parse_one, resolve
 from trivet.errors import InternalError
 
 
@@ -50,28 +50,42 @@ _RULES: dict[Purpose, tuple[_Rule, ...]] = {
 def certify(text: str, contract: Contract, purpose: Purpose, dialect: str = "duckdb") -> Allowed | Abstained:
     """Checks every clause of `purpose`, in order; the first objection wins.
 
-    What runs is the SQL printed from the checked tree, never the proposer's text.
+    What runs is the SQL printed from the checked tree, without comments, never the proposer's text.
     """
+    try:
+        return _certify(text, contract, purpose, dialect)
+    except RecursionError:
+        return Abstained(Objection(Clause.ONE_STATEMENT, "it is nested too deeply to be checked"))
+
+
+def _certify(text: str, contract: Contract, purpose: Purpose, dialect: str) -> Allowed | Abstained:
     if (objection := plain_text(text)) is not None:
         return Abstained(objection)
     tree = parse_one(text, dialect)
     if isinstance(tree, Objection):
         return Abstained(tree)
-    for raw_rule in (node_allow_list, function_allow_list):
-        # The raw tree is checked as well, since resolving may drop what it does not understand.
-        if (objection := raw_rule(Statement(text, purpose, dialect, tree, tree, ()), contract)) is not None:
-            return Abstained(objection)
-    resolved = resolve(tree, contract, dialect)
+    statement = Statement(purpose, dialect, tree)
+    # Resolving rewrites what it understands and drops what it does not, so both trees are checked.
+    if (objection := _first_objection(statement, contract)) is not None:
+        return Abstained(objection)
+    resolved = resolve(statement, contract)
     if isinstance(resolved, Objection):
         return Abstained(resolved)
-    statement = Statement(text, purpose, dialect, tree, resolved, read_scopes(resolved))
-    certificate = [CertificateLine(Clause.TEXT, "printable text")]
-    for clause, rule, satisfied_by in _RULES[purpose]:
-        if (objection := rule(statement, contract)) is not None:
-            return Abstained(objection)
-        certificate.append(CertificateLine(clause, satisfied_by))
-    printed = resolved.sql(dialect=dialect, pretty=True)
+    if (objection := _first_objection(resolved, contract)) is not None:
+        return Abstained(objection)
+    certificate = [CertificateLine(clause, satisfied_by) for clause, _, satisfied_by in _RULES[purpose]]
+    certificate.insert(0, CertificateLine(Clause.TEXT, "printable text"))
+    printed = resolved.tree.sql(dialect=dialect, pretty=True, comments=False, copy=False)
     return Allowed(CertifiedQuery(printed, purpose, contract.reference(), tuple(certificate), seal=SEAL))
+
+
+def _first_objection(statement: Statement, contract: Contract) -> Objection | None:
+    for clause, rule, _ in _RULES[statement.purpose]:
+        if clause is Clause.KNOWN_COLUMNS and not statement.resolved:
+            continue
+        if (objection := rule(statement, contract)) is not None:
+            return objection
+    return None
 
 
 def certified_or_fault(text: str, contract: Contract, purpose: Purpose, dialect: str) -> CertifiedQuery:

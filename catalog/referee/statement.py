@@ -1,4 +1,4 @@
-"""One proposed statement as the clauses see it: its text, its tree, and the tree with names resolved."""
+"""One proposed statement as the clauses see it: parsed, and then with its names resolved."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import sqlglot
 from sqlglot import exp
-from sqlglot.errors import OptimizeError, ParseError, TokenError
+from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.qualify import qualify
 from sqlglot.optimizer.scope import Scope, traverse_scope
 
@@ -26,23 +26,28 @@ class Objection:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A parsed statement. The trees are mutable by nature; nobody changes them after `read_statement`."""
+    """A parsed statement. Its tree is mutable by nature, and nobody changes it after `resolve`."""
 
-    text: str
     purpose: Purpose
     dialect: str
     tree: exp.Expression
-    resolved: exp.Expression
-    """Qualified against the contract: every column carries its source, every alias its meaning."""
-    scopes: tuple[Scope, ...]
+    scopes: tuple[Scope, ...] = ()
+    """Every scope, inner ones first; empty as long as names are not resolved."""
+
+    @property
+    def resolved(self) -> bool:
+        """Whether it is qualified against the contract: every column carries its source, every alias its meaning."""
+        return bool(self.scopes)
 
 
 def parse_one(text: str, dialect: str) -> exp.Expression | Objection:
     """The tree of exactly one SELECT."""
     try:
-        trees = [tree for tree in sqlglot.parse(text, dialect=dialect) if tree is not None]
-    except (ParseError, TokenError, RecursionError) as error:
-        return Objection(Clause.ONE_STATEMENT, f"it cannot be read as SQL: {str(error).splitlines()[0]}")
+        parsed = sqlglot.parse(text, dialect=dialect)
+    except SqlglotError as error:
+        return Objection(Clause.ONE_STATEMENT, f"it cannot be read as SQL: {_first_line(error)}")
+    # A comment behind the last semicolon is parsed as a node of its own.
+    trees = [tree for tree in parsed if tree is not None and not isinstance(tree, exp.Semicolon)]
     if len(trees) != 1:
         return Objection(Clause.ONE_STATEMENT, f"exactly one statement is run, {len(trees)} were found")
     tree = trees[0]
@@ -51,25 +56,26 @@ def parse_one(text: str, dialect: str) -> exp.Expression | Objection:
     return tree
 
 
-def resolve(tree: exp.Expression, contract: Contract, dialect: str) -> exp.Expression | Objection:
-    """The tree with every column resolved against the contract's views."""
+def resolve(statement: Statement, contract: Contract) -> Statement | Objection:
+    """The statement, its tree changed in place, with every column resolved against the contract's views."""
     views: dict[str, dict[str, dict[str, str]]] = {}
     for item in contract.object_types:
         namespace, _, name = item.view.rpartition(".")
         views.setdefault(namespace, {})[name] = dict.fromkeys(item.columns, "UNKNOWN")
     try:
-        return qualify(
-            tree.copy(),
-            dialect=dialect,
+        tree = qualify(
+            statement.tree,
+            dialect=statement.dialect,
             schema=dict[str, object](views),
             expand_stars=False,
             quote_identifiers=False,
             validate_qualify_columns=True,
         )
-    except OptimizeError as error:
-        return Objection(Clause.KNOWN_COLUMNS, str(error).splitlines()[0])
+        scopes = tuple(traverse_scope(tree))
+    except SqlglotError as error:
+        return Objection(Clause.KNOWN_COLUMNS, _first_line(error))
+    return Statement(statement.purpose, statement.dialect, tree, scopes)
 
 
-def read_scopes(resolved: exp.Expression) -> tuple[Scope, ...]:
-    """Every scope of a resolved tree, inner ones first."""
-    return tuple(traverse_scope(resolved))
+def _first_line(error: SqlglotError) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0][:200]

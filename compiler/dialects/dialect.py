@@ -88,6 +88,10 @@ class Dialect(ABC):
         """The microseconds of an ISO 8601 duration without years and months."""
 
     @abstractmethod
+    def interval_value(self, column: str) -> str:
+        """The microseconds of a column of the engine's interval type; months have no fixed length."""
+
+    @abstractmethod
     def is_duration(self, text: str) -> str:
         """Whether text is written as an ISO 8601 duration without years and months."""
 
@@ -130,3 +134,15 @@ class Dialect(ABC):
     @abstractmethod
     def moved_date(self, day: str, operator: str, micros: str) -> str:
         """A date moved by microseconds that make whole days."""
+
+    @abstractmethod
+    def finite(self, double: str) -> str:
+        """Arithmetic over finite doubles, NULL where it left their range."""
+
+    @abstractmethod
+    def decimal_text(self, value: str, data_type: DataType, least: int) -> str:
+        """A decimal in plain notation, without zeros at its end beyond `least` digits after the point."""
+
+    @abstractmethod
+    def instant_text(self, value: str) -> str:
+        """An instant in UTC as ISO 8601 with a Z."""

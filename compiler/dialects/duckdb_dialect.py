@@ -160,6 +160,16 @@ class DuckDBDialect(Dialect):
         exact = self._matches(text, r"[^.]*(\.[0-9]{1,6}0*S)?")
         return f"CASE WHEN {self.is_duration(text)} AND {exact} THEN {micros} END"
 
+    def interval_value(self, column: str) -> str:
+        parts = (
+            f"CAST(EXTRACT(DAY FROM {column}) AS BIGINT) * 86400000000",
+            f"CAST(EXTRACT(HOUR FROM {column}) AS BIGINT) * 3600000000",
+            f"CAST(EXTRACT(MINUTE FROM {column}) AS BIGINT) * 60000000",
+            f"CAST(EXTRACT(MICROSECOND FROM {column}) AS BIGINT)",
+        )
+        months = f"EXTRACT(YEAR FROM {column}) = 0 AND EXTRACT(MONTH FROM {column}) = 0"
+        return f"CASE WHEN {months} THEN {self.guarded(' + '.join(parts))} END"
+
     def is_duration(self, text: str) -> str:
         return f"({self._matches(text, _DURATION)} AND {self._matches(text, '.*[0-9][WDHMS]')})"
 
@@ -184,6 +194,21 @@ class DuckDBDialect(Dialect):
     def twelve_digits(self, double: str) -> str:
         return f"CAST(FORMAT('{{:.11e}}', {double}) AS DOUBLE)"
 
+    def finite(self, double: str) -> str:
+        # Finite operands give no NaN, and NULLIF names the expression once where a CASE would twice.
+        return f"NULLIF(NULLIF({double}, CAST('Infinity' AS DOUBLE)), CAST('-Infinity' AS DOUBLE))"
+
+    def decimal_text(self, value: str, data_type: DataType, least: int) -> str:
+        text, scale = self.as_text(value), data_type.scale or 0
+        if least >= scale:
+            return text
+        spare = scale - least
+        kept = f"LEFT({text}, LENGTH({text}) - {spare}) || RTRIM(RIGHT({text}, {spare}), '0')"
+        return kept if least else f"RTRIM({kept}, '.')"
+
+    def instant_text(self, value: str) -> str:
+        return f"REPLACE({self.as_text(value)}, ' ', 'T') || 'Z'"
+
     def guarded(self, expression: str) -> str:
         return f"TRY({expression})"
 
@@ -194,7 +219,13 @@ class DuckDBDialect(Dialect):
         return f"DATE_DIFF('microsecond', {earlier}, {later})"
 
     def moved_instant(self, instant: str, operator: str, micros: str) -> str:
-        moved = f"{instant} {operator} CAST({micros} AS BIGINT) * INTERVAL '1' MICROSECOND"
+        # An interval is made from 32-bit counts, so days, seconds and microseconds move one by one.
+        parts = (
+            f"({micros}) // 86400000000 * INTERVAL '1' DAY",
+            f"({micros}) % 86400000000 // 1000000 * INTERVAL '1' SECOND",
+            f"({micros}) % 1000000 * INTERVAL '1' MICROSECOND",
+        )
+        moved = f"{instant} {operator} ({' + '.join(parts)})"
         within = f"({moved}) BETWEEN TIMESTAMP '0001-01-01' AND TIMESTAMP '9999-12-31 23:59:59.999999'"
         return self.guarded(f"CASE WHEN {within} THEN {moved} END")
 

@@ -1,1 +1,1 @@
-"""One list of scenarios over every implementation, judged by an independent formulation."""
+"""The compiled queries against an oracle that shares no code with the compiler."""

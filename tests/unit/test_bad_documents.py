@@ -15,20 +15,10 @@ import pytest
 from pydantic import Field
 
 from trivet.documents import read_yaml
+from trivet.fields import Between, DurationText, Flag, Integer, Name, Prose, Slug, Text
 from trivet.findings import Finding
 from trivet.settings import load_settings
-from trivet.validation import (
-    Between,
-    DurationText,
-    Flag,
-    Integer,
-    Name,
-    Prose,
-    Slug,
-    StrictModel,
-    Text,
-    validate,
-)
+from trivet.validation import StrictModel, validate
 from trivet.verdicts import Severity
 
 CASES = Path(__file__).parent.parent / "cases" / "bad" / "yaml"

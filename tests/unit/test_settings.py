@@ -15,15 +15,10 @@ from pydantic import BaseModel
 
 from trivet.documents import Document, read_yaml
 from trivet.errors import InputError
-from trivet.settings import (
-    Secret,
-    SecretRef,
-    Settings,
-    SettingsResult,
-    load_settings,
-    resolve_reference,
-)
-from trivet.validation import Integer, StrictModel
+from trivet.fields import Integer
+from trivet.references import Secret, SecretRef, resolve_reference
+from trivet.settings import Settings, SettingsResult, load_settings
+from trivet.validation import StrictModel
 from trivet.verdicts import Severity
 
 EXAMPLE = """\

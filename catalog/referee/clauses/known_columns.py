@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
@@ -13,27 +15,44 @@ from trivet.findings import did_you_mean
 
 def known_columns(statement: Statement, contract: Contract) -> Objection | None:
     """Each column names a source of its scope, and that source has it."""
-    views = {item.view: item.columns for item in contract.object_types}
+    views = {item.view.lower(): {name.lower() for name in item.columns} for item in contract.object_types}
+    placed: set[int] = set()
     for scope in statement.scopes:
         for column in scope.columns:
-            source = _source(scope, column.table)
-            known: tuple[str, ...] | list[str]
-            if source is None:
-                text = column.sql(dialect=statement.dialect)
-                return Objection(Clause.KNOWN_COLUMNS, f"'{text}' belongs to no relation here", text)
-            if isinstance(source, Scope):
-                known = _outputs(source)
-            elif isinstance(source, exp.Table):
-                known = views.get(f"{source.db}.{source.name}", ())
-            else:
-                known = ()
-            if column.name not in known:
-                return Objection(
-                    Clause.KNOWN_COLUMNS,
-                    f"'{column.table}' has no column '{column.name}'{did_you_mean(column.name, known)}",
-                    column.sql(dialect=statement.dialect),
-                )
+            placed.add(id(column))
+            if (objection := _objection(scope, column, views, statement.dialect)) is not None:
+                return objection
+    for column in statement.tree.find_all(exp.Column):
+        if id(column) not in placed and not _names_an_output(column):
+            return _homeless(column, statement.dialect)
     return None
+
+
+def _objection(scope: Scope, column: exp.Column, views: dict[str, set[str]], dialect: str) -> Objection | None:
+    source = _source(scope, column.table)
+    if source is None or column.args.get("db"):
+        return _homeless(column, dialect)
+    known: Collection[str] = ()
+    if isinstance(source, Scope):
+        known = _outputs(source)
+    elif isinstance(source, exp.Table):
+        known = views.get(f"{source.db}.{source.name}".lower(), ())
+    if column.name in known or column.name.lower() in known:
+        return None
+    message = f"'{column.table}' has no column '{column.name}'{did_you_mean(column.name, known)}"
+    return Objection(Clause.KNOWN_COLUMNS, message, column.sql(dialect=dialect))
+
+
+def _homeless(column: exp.Column, dialect: str) -> Objection:
+    text = column.sql(dialect=dialect)
+    return Objection(Clause.KNOWN_COLUMNS, f"'{text}' belongs to no relation here", text)
+
+
+def _names_an_output(column: exp.Column) -> bool:
+    """Whether it stands alone in the ORDER BY of a query that puts out a column of that name."""
+    order = column.parent.parent if isinstance(column.parent, exp.Ordered) else None
+    query = order.parent if isinstance(order, exp.Order) else None
+    return not column.table and isinstance(query, exp.Query) and column.name in query.named_selects
 
 
 def _outputs(scope: Scope) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from sqlglot import exp
 
 from catalog.contract import Contract
@@ -11,15 +13,29 @@ from catalog.referee.statement import Objection, Statement
 
 def no_star(statement: Statement, contract: Contract) -> Objection | None:
     """`*` stands in COUNT(*) only; no column alias lists; ORDER BY and GROUP BY name columns, not positions."""
-    for star in statement.resolved.find_all(exp.Star):
-        if not isinstance(star.parent, exp.Count):
-            return Objection(Clause.NO_STAR, "name the columns instead of *", "*")
-    for alias in statement.resolved.find_all(exp.TableAlias):
+    for star in statement.tree.find_all(exp.Star):
+        if not isinstance(star.parent, exp.Count) or any(star.args.values()):
+            return Objection(Clause.NO_STAR, "name the columns instead of *", star.sql(dialect=statement.dialect))
+    for alias in statement.tree.find_all(exp.TableAlias):
         if alias.args.get("columns"):
             return Objection(Clause.NO_STAR, "an alias must not rename columns", alias.sql(dialect=statement.dialect))
-    for clause in statement.resolved.find_all(exp.Group, exp.Ordered):
-        terms = clause.expressions if isinstance(clause, exp.Group) else [clause.this]
-        for term in terms:
-            if isinstance(term, exp.Literal):
-                return Objection(Clause.NO_STAR, "name the column instead of its position", term.sql())
+    for term in _terms(statement.tree):
+        if isinstance(term, exp.Literal):
+            return Objection(Clause.NO_STAR, "name the column instead of its position", term.sql())
+        if isinstance(term, exp.Var):
+            return Objection(Clause.NO_STAR, "name the columns instead of ALL", term.sql())
     return None
+
+
+def _terms(tree: exp.Expr) -> Iterator[exp.Expr]:
+    """What a statement groups, orders and is distinct by, without brackets."""
+    for node in tree.find_all(exp.Group, exp.Ordered, exp.Distinct):
+        match node:
+            case exp.Ordered():
+                terms = [node.this]
+            case exp.Distinct():
+                on = node.args.get("on")
+                terms = on.expressions if isinstance(on, exp.Tuple) else [on] if on else []
+            case _:
+                terms = node.expressions
+        yield from (term.unnest() for term in terms)

@@ -15,24 +15,61 @@ _STRUCTURE = {
     exp.Window, exp.WindowSpec, exp.Filter,
 }  # fmt: skip
 _VALUES = {
-    exp.Literal, exp.Boolean, exp.Null, exp.Case, exp.If, exp.Cast, exp.TryCast, exp.Try, exp.DataType,
-    exp.DataTypeParam, exp.Interval, exp.Var, exp.AtTimeZone,
+    exp.Literal, exp.RawString, exp.Boolean, exp.Null, exp.Case, exp.If, exp.Cast, exp.TryCast, exp.Try,
+    exp.DataType, exp.DataTypeParam, exp.Interval, exp.Var, exp.AtTimeZone,
 }  # fmt: skip
 _OPERATORS = {
-    exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Neg, exp.DPipe, exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT,
-    exp.GTE, exp.Is, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Between, exp.In, exp.Like, exp.ILike, exp.And, exp.Or,
-    exp.Not, exp.Exists,
+    exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.Neg, exp.DPipe, exp.EQ, exp.NEQ, exp.LT, exp.LTE,
+    exp.GT, exp.GTE, exp.Is, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Between, exp.In, exp.Like, exp.ILike, exp.And,
+    exp.Or, exp.Not, exp.Exists,
 }  # fmt: skip
 ALLOWED_NODES = frozenset(_STRUCTURE | _VALUES | _OPERATORS)
+
+# Part of the syntax is no node but an argument of one. Of these nodes, only these arguments may be set:
+# NATURAL joins on columns that nobody named, RECURSIVE lets a name mean a relation outside the statement.
+_QUERY = {"with_", "expressions", "distinct", "order", "limit", "offset"}
+_SET_OPERATION = frozenset(_QUERY | {"this", "expression", "by_name"})
+ALLOWED_ARGUMENTS: dict[type[exp.Expr], frozenset[str]] = {
+    exp.Select: frozenset(_QUERY | {"from_", "joins", "laterals", "where", "group", "having", "windows"}),
+    exp.Union: _SET_OPERATION,
+    exp.Except: _SET_OPERATION,
+    exp.Intersect: _SET_OPERATION,
+    exp.With: frozenset({"expressions"}),
+    exp.CTE: frozenset({"this", "alias", "materialized"}),
+    exp.Table: frozenset({"this", "alias", "db", "catalog", "joins"}),
+    exp.Join: frozenset({"this", "on", "using", "side", "kind"}),
+    exp.Lateral: frozenset({"this", "alias"}),
+    exp.Group: frozenset({"expressions"}),
+}
+
+_TYPES = exp.DataType.Type
+ALLOWED_TYPES = frozenset(
+    {
+        _TYPES.TEXT, _TYPES.VARCHAR, _TYPES.TINYINT, _TYPES.SMALLINT, _TYPES.INT, _TYPES.BIGINT, _TYPES.INT128,
+        _TYPES.DECIMAL, _TYPES.FLOAT, _TYPES.DOUBLE, _TYPES.BOOLEAN, _TYPES.DATE, _TYPES.TIME, _TYPES.TIMESTAMP,
+        _TYPES.TIMESTAMPNTZ, _TYPES.TIMESTAMPTZ, _TYPES.INTERVAL,
+    }
+)  # fmt: skip
 
 
 def node_allow_list(statement: Statement, contract: Contract) -> Objection | None:
     """Every node is of the list, or a function (which clause `function_allow_list` judges)."""
-    for node in statement.resolved.walk():
-        if type(node) not in ALLOWED_NODES and not isinstance(node, exp.Func):
-            return Objection(
-                Clause.NODE_ALLOW_LIST,
-                f"syntax '{type(node).__name__}' is not on the list",
-                node.sql(dialect=statement.dialect),
-            )
+    for node in statement.tree.walk():
+        if (syntax := _strange_syntax(node)) is not None:
+            message = f"syntax '{syntax}' is not on the list"
+            return Objection(Clause.NODE_ALLOW_LIST, message, node.sql(dialect=statement.dialect))
+    return None
+
+
+def _strange_syntax(node: exp.Expr) -> str | None:
+    kind = type(node)
+    if kind not in ALLOWED_NODES and not isinstance(node, exp.Func):
+        return kind.__name__
+    if isinstance(node, exp.DataType) and node.this not in ALLOWED_TYPES:
+        return f"type {node.sql()}"
+    allowed = ALLOWED_ARGUMENTS.get(kind)
+    if allowed is not None:
+        for name, value in node.args.items():
+            if value and name not in allowed:
+                return f"{kind.__name__} {value if isinstance(value, str) else name.strip('_')}".upper()
     return None

@@ -1,0 +1,142 @@
+"""What is established of each member, comparison by comparison, before any logic joins it.
+
+Each comparison of the condition is numbered in the order of the text (`breach_when`, then `where`)
+and leaves its facts in columns of the relation `compared`: for a comparison over a link, whether
+some matching row makes it true, false, or is indeterminate, each by one correlated EXISTS. So each
+comparison is written, and run, once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from catalog.expressions.tree import Comparing, Presence, atom_links, atoms
+from compiler import names
+from compiler.comparisons import RowComparisons
+from compiler.dialects.dialect import Dialect
+from compiler.plan import LinkPlan, MonitorPlan, conditions_of
+from compiler.pruning import Selection
+from compiler.relations import matches, relation_names
+from trivet.verdicts import Cause
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Writes the facts of one plan, and names their columns wherever the member's alias is `m`."""
+
+    plan: MonitorPlan
+    dialect: Dialect
+
+    def selections(self) -> list[Selection]:
+        """Every fact as an expression over `member AS m`, with the name of its column."""
+        found: list[Selection] = []
+        for number, atom in enumerate(self._atoms(), start=1):
+            found += self._presence(number, atom) if isinstance(atom, Presence) else self._comparing(number, atom)
+        return found + [(self._matched(link), _matched_name(link)) for link in self.plan.links]
+
+    def truth(self, atom: Comparing) -> str:
+        """An own comparison as a boolean, NULL where it is unknown."""
+        return self._column(f"comparison {self._number(atom)}")
+
+    def holds(self, atom: Presence) -> str:
+        """Whether a presence test holds; never NULL."""
+        return self._column(f"presence {self._number(atom)}")
+
+    def some_true(self, atom: Comparing) -> str:
+        """Whether a determinate matching row makes it true."""
+        return self._column(f"comparison {self._number(atom)} some true")
+
+    def some_false(self, atom: Comparing) -> str:
+        """Whether a determinate matching row makes it false."""
+        return self._column(f"comparison {self._number(atom)} some false")
+
+    def some_unknown(self, atom: Comparing) -> str:
+        """Whether a matching row is indeterminate for it."""
+        return self._column(f"comparison {self._number(atom)} some unknown")
+
+    def has_match(self, link: LinkPlan) -> str:
+        """Whether any row of the link matches the member."""
+        return self._column(_matched_name(link))
+
+    def rows(self) -> RowComparisons:
+        """The writer of row-level comparisons over this plan's aliases."""
+        aliases: dict[str | None, str] = {None: "m"}
+        aliases.update({link.link.name: self.alias(link) for link in self.plan.links})
+        return RowComparisons(self.plan.scope, self.dialect, aliases)
+
+    def row_truth(self, atom: Comparing) -> str:
+        """The comparison on one matching row, NULL where that row decides nothing."""
+        truth = self.rows().truth(atom)
+        flags = [self._usable(link) for link in self.links_of(atom) if link.link.as_of is not None]
+        return f"CASE WHEN {conjunction(flags)} THEN {truth} END" if flags else truth
+
+    def alias(self, link: LinkPlan) -> str:
+        """Alias of a link's row wherever it stands."""
+        return f"r{self.plan.links.index(link) + 1}"
+
+    def links_of(self, atom: Comparing | Presence) -> list[LinkPlan]:
+        """The links that an atom names."""
+        return [self.plan.link(name) for name in atom_links(atom)]
+
+    def source(self, links: list[LinkPlan]) -> str:
+        """FROM and WHERE of the matching rows (or pairs of rows), open for further conditions."""
+        spelled = relation_names(self.plan)
+        tables = " CROSS JOIN ".join(f"{spelled[link.far.relation]} AS {self.alias(link)}" for link in links)
+        return (
+            f"FROM {tables} WHERE {conjunction(matches(link, 'm', self.alias(link), self.dialect) for link in links)}"
+        )
+
+    def is_to_one(self, atom: Comparing) -> bool:
+        """Whether rows that would decide differently make it unknown."""
+        return any(link.link.cardinality.is_to_one for link in self.links_of(atom))
+
+    def _atoms(self) -> Iterator[Comparing | Presence]:
+        for condition in conditions_of(self.plan.definition):
+            yield from atoms(condition)
+
+    def _number(self, atom: Comparing | Presence) -> int:
+        # Two equal atoms have equal facts, so the first one's columns serve both.
+        return list(self._atoms()).index(atom) + 1
+
+    def _column(self, name: str) -> str:
+        return f"m.{self.dialect.identifier(name)}"
+
+    def _comparing(self, number: int, atom: Comparing) -> list[Selection]:
+        links = self.links_of(atom)
+        if not links:
+            return [(self.rows().truth(atom), f"comparison {number}")]
+        source, truth = self.source(links), self.row_truth(atom)
+        return [
+            (f"EXISTS (SELECT 1 {source} AND {truth})", f"comparison {number} some true"),
+            (f"EXISTS (SELECT 1 {source} AND NOT ({truth}))", f"comparison {number} some false"),
+            (f"EXISTS (SELECT 1 {source} AND ({truth}) IS NULL)", f"comparison {number} some unknown"),
+        ]
+
+    def _presence(self, number: int, atom: Presence) -> list[Selection]:
+        present = f"COALESCE({self.rows().cause(atom.property)}, '') <> '{Cause.NULL}'"
+        links = self.links_of(atom)
+        found = f"EXISTS (SELECT 1 {self.source(links)} AND {present})" if links else f"({present})"
+        return [(found if atom.present else f"(NOT {found})", f"presence {number}")]
+
+    def _matched(self, link: LinkPlan) -> str:
+        return f"EXISTS (SELECT 1 {self.source([link])})"
+
+    def _usable(self, link: LinkPlan) -> str:
+        return f"{self.alias(link)}.{self.dialect.identifier(names.USABLE)}"
+
+
+def _matched_name(link: LinkPlan) -> str:
+    return f"{link.link.name} matched"
+
+
+def conjunction(tests: Iterable[str]) -> str:
+    """All of the tests."""
+    found = list(tests)
+    return found[0] if len(found) == 1 else "(" + " AND ".join(found) + ")"
+
+
+def disjunction(tests: Iterable[str]) -> str:
+    """Any of the tests."""
+    found = list(tests)
+    return found[0] if len(found) == 1 else "(" + " OR ".join(found) + ")"

@@ -1,0 +1,37 @@
+"""The files of a workspace, to be compared and changed."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+# SQLite's own working files, and the lock of a build: they say nothing of what a workspace holds.
+_WORKING = ("trivet.db-shm", "trivet.db-wal", ".warehouse.lock")
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    """The content of every file, by its path."""
+    paths = [path for path in folder.rglob("*") if path.is_file() and path.name not in _WORKING]
+    return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
+
+
+def rows_of(workspace: Path) -> dict[str, list[Any]]:
+    """Every row of every table of a workspace's store."""
+    with closing(sqlite3.connect(f"file:{workspace / 'trivet.db'}?mode=ro", uri=True)) as store:
+        names = [name for (name,) in store.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
+        return {name: store.execute(f"SELECT * FROM {name} ORDER BY rowid").fetchall() for name in names}
+
+
+def replace_in(file: Path, old: str, new: str) -> None:
+    """Replaces a text that stands in a file exactly once."""
+    text = file.read_text("utf-8")
+    assert text.count(old) == 1, f"{file.name} holds {old!r} {text.count(old)} times"
+    file.write_text(text.replace(old, new), "utf-8")
+
+
+def append_to(file: Path, text: str) -> None:
+    """Adds to the end of a file."""
+    with file.open("a", encoding="utf-8") as handle:
+        handle.write(text)

@@ -1,0 +1,115 @@
+"""Runs a world of `tests/oracle` through compiler, referee and DuckDB, and says where the oracle differs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import timedelta
+
+import duckdb
+
+from catalog.engines.duckdb_engine import DuckDBSnapshot
+from catalog.engines.port import SnapshotIdentity
+from monitors.definition import MonitorDefinition
+from monitors.evaluation import Counts
+from tests.oracle.evaluation import OracleMember, OracleResult, Table
+from tests.oracle.strategies import World, judge_world
+from trivet.verdicts import Verdict
+from worker.judging import Judgement, judge
+
+Said = tuple[str | None, str, str | None, tuple[tuple[str, tuple[str, ...]], ...], bool]
+"""Key, verdict, reason, causes, partial: what is compared of each member."""
+
+
+@contextmanager
+def snapshot_of(tables: Mapping[str, Table]) -> Iterator[DuckDBSnapshot]:
+    """A snapshot over tables that stand where the governed views would."""
+    connection = duckdb.connect(":memory:", config={"threads": 1})
+    try:
+        connection.execute("ATTACH ':memory:' AS warehouse; USE warehouse; SET TimeZone = 'UTC'")
+        for view, table in tables.items():
+            _create(connection, view, table)
+        yield DuckDBSnapshot(connection, SnapshotIdentity(None, 0, 0, 0, 0))
+    finally:
+        connection.close()
+
+
+def _create(connection: duckdb.DuckDBPyConnection, view: str, table: Table) -> None:
+    namespace, _, _ = view.partition(".")
+    connection.execute(f"CREATE SCHEMA IF NOT EXISTS {namespace}")
+    columns = ", ".join(f'"{name}" {kind}' for name, kind in table.columns.items())
+    connection.execute(f"CREATE TABLE {view} ({columns})")
+    if table.rows:
+        holes = ", ".join("?" for _ in table.columns)
+        rows = [[row.get(name) for name in table.columns] for row in table.rows]
+        connection.executemany(f"INSERT INTO {view} VALUES ({holes})", rows)
+
+
+def judge_compiled(world: World) -> Judgement:
+    """What the product makes of a world, from definition to members."""
+    definition = MonitorDefinition(
+        id="world",
+        object=world.object_name,
+        breach_when=world.breach_when,
+        where=world.where,
+        strict=world.strict,
+        allow_empty=True,
+        timeout=timedelta(minutes=5),
+    )
+    with snapshot_of(world.tables) as snapshot:
+        return judge(definition, world.contract, snapshot)
+
+
+def differences(world: World) -> list[str]:
+    """Where compiled queries and oracle disagree: counts first, then members. Empty where they agree."""
+    expected, found = judge_world(world), judge_compiled(world)
+    if not isinstance(found.outcome, Counts):
+        return [f"not made: {found.outcome.reason} {found.outcome.message}"]
+    names = ("population", "breach", "no_data", "compliant", "partial", "duplicate_keys")
+    lines = [
+        f"{name}: compiled {getattr(found.outcome, name)}, oracle {getattr(expected, name)}"
+        for name in names
+        if getattr(found.outcome, name) != getattr(expected, name)
+    ]
+    compiled, oracle = Counter(_compiled_members(found)), Counter(_oracle_members(expected))
+    lines += [f"only compiled: {member}" for member in (compiled - oracle).elements()]
+    lines += [f"only oracle:   {member}" for member in (oracle - compiled).elements()]
+    return lines
+
+
+def _compiled_members(found: Judgement) -> Iterator[Said]:
+    for member in (*found.breached, *found.undecided):
+        causes = tuple(sorted((name, tuple(causes)) for name, causes in member.causes.items()))
+        key = next(iter(member.key.values()))
+        yield key, member.verdict.value, member.reason.value if member.reason else None, causes, member.partial
+
+
+def _oracle_members(expected: OracleResult) -> Iterator[Said]:
+    for member in expected.members:
+        if member.verdict is not Verdict.COMPLIANT:
+            yield _said(member)
+
+
+def _said(member: OracleMember) -> Said:
+    causes = tuple(sorted((name, tuple(cause.value for cause in found)) for name, found in member.causes.items()))
+    key = member.key[0]
+    # A breach is shown as partial; an undecided member has no such mark.
+    partial = member.partial and member.verdict is Verdict.BREACH
+    return (
+        None if key is None else str(key),
+        member.verdict.value,
+        member.reason.value if member.reason else None,
+        causes,
+        partial,
+    )
+
+
+def describe(world: World) -> str:
+    """A world as a person needs it to see why a case fails."""
+    lines = [str(world)]
+    lines += [str(item) for item in world.contract.link_types]
+    for view, table in world.tables.items():
+        lines.append(f"{view} {dict(table.columns)}")
+        lines += [f"  {dict(row)}" for row in table.rows]
+    return "\n".join(lines)
