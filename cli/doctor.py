@@ -79,9 +79,9 @@ def _warehouse(wiring: Wiring, workspace: Workspace) -> Iterator[Observation]:
 
 
 def _store(wiring: Wiring) -> Observation:
-    if wiring.store_is_missing():
-        return Observation("store", True, "none yet; the first evaluation makes it")
     try:
+        if wiring.store_is_missing():
+            return Observation("store", True, "none yet; the first evaluation makes it")
         with read_only(wiring.store(create=False)).connect() as connection:
             return Observation("store", True, f"ledger at entry {head(connection).seq}")
     except TrivetError as error:

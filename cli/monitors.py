@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import click
 from rich.text import Text
 
@@ -58,7 +60,7 @@ def show(invocation: Invocation, name: str) -> int:
     if invocation.output.as_json:
         invocation.output.document(document)
     for key, value in document.items():
-        invocation.output.print(Text.assemble((f"{key:16}", "dim"), visible(str(value) if value is not None else "—")))
+        invocation.output.print(Text.assemble((f"{key:16}", "dim"), visible(_said(value))))
     return Exit.FINE
 
 
@@ -111,6 +113,13 @@ def schedule_text(schedule: Schedule | None) -> str:
     if schedule.every is not None:
         return f"every {duration_text(schedule.every)}"
     return f"{schedule.cron} {schedule.timezone or ''}".strip()
+
+
+def _said(value: object) -> str:
+    """A value as the files spell it."""
+    if value is None or value in ({}, []):
+        return "—"
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _queries(compiled: CompiledMonitor) -> dict[str, str]:

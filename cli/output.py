@@ -31,8 +31,12 @@ class Output:
         self._errors = Console(stderr=True, highlight=False, markup=False, emoji=False)
 
     def document(self, value: Mapping[str, Any] | Sequence[Any]) -> None:
-        """One JSON document on one line of standard output."""
-        sys.stdout.write(json.dumps(value, ensure_ascii=False, default=str) + "\n")
+        """One JSON document on one line of standard output.
+
+        It is ASCII: some readers of JSON Lines break lines at U+2028 too, a terminal obeys U+009B, and a file's name
+        need not be UTF-8.
+        """
+        sys.stdout.write(json.dumps(value, default=str) + "\n")
 
     def print(self, *parts: str | Text | Table, style: str | None = None) -> None:
         """Words for a person; left out where a program reads."""

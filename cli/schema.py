@@ -14,6 +14,7 @@ from trivet.exits import Exit
 from trivet.settings import Settings
 from trivet.validation import StrictModel
 
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
 MODELS: dict[str, type[StrictModel]] = {
     "settings": Settings,
     "contract": ContractModel,
@@ -27,6 +28,6 @@ MODELS: dict[str, type[StrictModel]] = {
 @command
 def schema(invocation: Invocation, kind: str | None) -> int:
     """Print the JSON Schema of KIND, or of all kinds in one document."""
-    schemas = {name: model.model_json_schema() for name, model in MODELS.items()}
+    schemas = {name: {"$schema": DIALECT, **model.model_json_schema()} for name, model in MODELS.items()}
     invocation.output.raw(json.dumps(schemas[kind] if kind else schemas, indent=2))
     return Exit.FINE

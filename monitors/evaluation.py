@@ -116,6 +116,14 @@ class Evaluation:
         """`4 breaches / 1 no-data`; None where nothing was counted."""
         return None if isinstance(self.outcome, NotMade) else badge(self.outcome.breach, self.outcome.no_data)
 
+    @property
+    def snapshot_name(self) -> str | None:
+        """The warehouse's generation; where ingestion did not build it, what tells the file apart."""
+        if self.snapshot is None:
+            return None
+        parts = [str(self.snapshot[name]) for name in ("device", "inode", "size", "modified_ns")]
+        return str(self.snapshot["generation"] or "-".join(parts))
+
     def counts_json(self) -> dict[str, Json]:
         """The counts under their interface names; all null where the evaluation could not be made."""
         names = ("population", "breach", "no_data", "compliant", "partial", "duplicate_keys", "unexpected")
@@ -160,6 +168,6 @@ class Evaluation:
             },
             "recorded_truncated": self.recorded_truncated,
             "engine": self.engine,
-            "snapshot": dict(self.snapshot) if self.snapshot is not None else None,
+            "snapshot": self.snapshot_name,
             "ledger_seq": ledger_seq,
         }

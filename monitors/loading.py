@@ -6,16 +6,17 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from catalog.contract import Contract, ObjectType
+from catalog.contract import Contract, ObjectType, Sensitivity
 from catalog.expressions.checking import Scope, check_condition
 from catalog.expressions.syntax import SyntaxFault, parse_condition
-from catalog.expressions.tree import Condition
+from catalog.expressions.tree import Condition, condition_references
+from monitors.cron import cron_fault
 from monitors.definition import MonitorDefinition, NoDataPolicy, Schedule
 from monitors.document import MonitorFileModel, MonitorModel, ScheduleModel
 from trivet.clock import is_time_zone
 from trivet.documents import Document, Path
 from trivet.findings import Finding, did_you_mean
-from trivet.validation import validate
+from trivet.validation import examine, validate
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +33,9 @@ def load_monitors(documents: Sequence[Document], contract: Contract, receivers: 
     monitors: list[MonitorDefinition] = []
     seen: dict[str, str] = {}
     for document in documents:
-        model, faults = validate(document, MonitorFileModel)
+        items, faults = _read_items(document)
         findings += faults
-        for index, item in enumerate(model.monitors if model else ()):
+        for index, item in items:
             path: Path = ("monitors", index)
             if item.id in seen:
                 findings.append(
@@ -46,6 +47,27 @@ def load_monitors(documents: Sequence[Document], contract: Contract, receivers: 
             if definition is not None:
                 monitors.append(definition)
     return MonitorsResult(() if findings else tuple(monitors), tuple(findings))
+
+
+def _read_items(document: Document) -> tuple[list[tuple[int, MonitorModel]], Sequence[Finding]]:
+    """The monitors of a file with their places, and the faults of its shape.
+
+    A monitor with a key at fault is read without that key, so that what else is wrong with it is
+    said at once; the file is refused all the same.
+    """
+    model, faults = validate(document, MonitorFileModel)
+    if model is not None:
+        return list(enumerate(model.monitors)), ()
+    listed = document.root.get("monitors")
+    items: list[tuple[int, MonitorModel]] = []
+    for index, tree in enumerate(listed if isinstance(listed, list) else ()):
+        item, wrong = examine(tree, MonitorModel)
+        if item is None and isinstance(tree, dict):
+            at_fault = {fault.path[0] for fault in wrong if fault.path}
+            item, _ = examine({key: value for key, value in tree.items() if key not in at_fault}, MonitorModel)
+        if item is not None:
+            items.append((index, item))
+    return items, faults
 
 
 def _load_monitor(
@@ -68,6 +90,7 @@ def _load_monitor(
     if model.where is not None:
         where, faults = _load_condition(document, (*path, "where"), model.where, contract, object_type)
         findings += faults
+    findings += _keyed_findings(document, path, contract, object_type, [breach_when, where])
     if breach_when is None or findings:
         return None, findings
     return _definition(model, breach_when, where, document.file), []
@@ -83,6 +106,32 @@ def _load_condition(
     return condition, [document.finding(path, fault.message, offset=fault.span[0]) for fault in faults]
 
 
+def _keyed_findings(
+    document: Document,
+    path: Path,
+    contract: Contract,
+    object_type: ObjectType,
+    conditions: Sequence[Condition | None],
+) -> Iterator[Finding]:
+    """A monitor is over every property that it shows or keys by, and not only over those that it names."""
+    used = [(object_type, name) for name in object_type.primary_key]
+    names = {ref.link for condition in conditions if condition is not None for ref in condition_references(condition)}
+    for link in contract.links_from(object_type.name):
+        far = contract.object_type(link.target)
+        if link.name in names and far is not None:
+            used += [(object_type, name) for name in link.source_keys]
+            used += [(far, name) for name in (*far.primary_key, *link.target_keys)]
+            if link.as_of is not None:
+                used += [(object_type, link.as_of.date), (far, link.as_of.valid_from)]
+                used += [(far, link.as_of.valid_to)] if link.as_of.valid_to else []
+    for owner, name in dict.fromkeys((item.name, name) for item, name in used):
+        of = contract.object_type(owner)
+        found = of.find_property(name) if of else None
+        if found is not None and found.sensitivity is not Sensitivity.NONE:
+            message = f"is keyed by {owner}.{name}, which is {found.sensitivity}; such a monitor is refused"
+            yield document.finding((*path, "object"), message)
+
+
 def _schedule_findings(document: Document, path: Path, model: MonitorModel) -> Iterator[Finding]:
     schedule = model.schedule
     if schedule is None:
@@ -92,8 +141,8 @@ def _schedule_findings(document: Document, path: Path, model: MonitorModel) -> I
         yield document.finding(place, 'expected one of `every: 15m` and `cron: "0 6 * * *"`')
     if schedule.every is not None and not schedule.every:
         yield document.finding((*place, "every"), "expected at least one second, such as 15m")
-    if schedule.cron is not None and len(schedule.cron.split()) != 5:
-        yield document.finding((*place, "cron"), "expected five fields: minute hour day month weekday")
+    if schedule.cron is not None and (fault := cron_fault(schedule.cron)):
+        yield document.finding((*place, "cron"), fault)
     if schedule.timezone is not None:
         if schedule.every is not None:
             yield document.finding((*place, "timezone"), "an interval has no time zone; remove this key", key=True)

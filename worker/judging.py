@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import lru_cache
 
 from catalog.contract import Contract, ObjectType
 from catalog.engines.port import EngineFault, QueryTimeout, Snapshot, WarehouseMissing
@@ -47,8 +48,8 @@ def judge(definition: MonitorDefinition, contract: Contract, snapshot: Snapshot)
         objects = involved_objects(definition, contract)
         if (fault := _view_fault(objects, snapshot)) is not None:
             return Judgement(fault)
-        physical = {item.view: snapshot.columns(item.view) or {} for item in objects}
-        compiled = compile_monitor(definition, contract, physical)
+        physical = tuple((item.view, tuple((snapshot.columns(item.view) or {}).items())) for item in objects)
+        compiled = _compiled(definition, contract, physical)
         return _run(compiled, snapshot, definition.timeout or contract.limits.timeout)
     except QueryTimeout as error:
         return Judgement(NotMade(NotMadeReason.TIMEOUT, str(error)), spoilt=True)
@@ -59,6 +60,14 @@ def judge(definition: MonitorDefinition, contract: Contract, snapshot: Snapshot)
         _log.exception("monitor %s could not be judged", definition.id)
         message = f"fault in Trivet: {_one_line(error)}"
         return Judgement(NotMade(NotMadeReason.ENGINE_ERROR, message), spoilt=True)
+
+
+@lru_cache(maxsize=4096)
+def _compiled(
+    definition: MonitorDefinition, contract: Contract, physical: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
+) -> CompiledMonitor:
+    """Compiling costs a more than running a small evaluation does, and depends on nothing but this."""
+    return compile_monitor(definition, contract, {view: dict(columns) for view, columns in physical})
 
 
 def warehouse_fault(error: Exception) -> NotMade:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import sqlalchemy as sa
 from alembic import command
@@ -131,11 +133,23 @@ def _bad_url(fault: str) -> InputError:
 def _open_sqlite(url: URL, create: bool) -> sa.Engine:
     if not create and not Path(url.database or "").is_file():
         raise UnavailableError(f"there is no store at {url.database}; run `trivet db upgrade` to make one")
-    engine = sa.create_engine(url)
+    file = Path(url.database or "").absolute()
+    engine = sa.create_engine(url, creator=lambda: _immutable(file)) if _is_closed(file) else sa.create_engine(url)
     sa.event.listen(engine, "connect", _set_up_sqlite)
     sa.event.listen(engine, "begin", _begin_sqlite)
     sa.event.listen(engine, "handle_error", _refuse_unusable)
     return engine
+
+
+def _is_closed(file: Path) -> bool:
+    """Whether nobody has the file open for writing, and we could not: an auditor's copy, a read-only mount."""
+    log = file.with_name(f"{file.name}-wal")
+    return file.is_file() and not os.access(file.parent, os.W_OK) and not log.exists()
+
+
+def _immutable(file: Path) -> sqlite3.Connection:
+    """Reads the file alone. SQLite writes beside a file in WAL mode even to read it, unless it is told this."""
+    return sqlite3.connect(f"file:{quote(str(file))}?mode=ro&immutable=1", uri=True, check_same_thread=False)
 
 
 def _refuse_unusable(context: ExceptionContext) -> None:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import sqlglot
 from sqlglot import exp
-from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.qualify import qualify
 from sqlglot.optimizer.scope import Scope, traverse_scope
 
@@ -41,10 +40,16 @@ class Statement:
 
 
 def parse_one(text: str, dialect: str) -> exp.Expression | Objection:
-    """The tree of exactly one SELECT."""
+    """The tree of exactly one SELECT.
+
+    Raises:
+        RecursionError: it is nested too deeply.
+    """
     try:
         parsed = sqlglot.parse(text, dialect=dialect)
-    except SqlglotError as error:
+    except RecursionError:
+        raise
+    except Exception as error:  # Hostile text trips the parser in ways that it has no error of its own for.
         return Objection(Clause.ONE_STATEMENT, f"it cannot be read as SQL: {_first_line(error)}")
     # A comment behind the last semicolon is parsed as a node of its own.
     trees = [tree for tree in parsed if tree is not None and not isinstance(tree, exp.Semicolon)]
@@ -57,7 +62,11 @@ def parse_one(text: str, dialect: str) -> exp.Expression | Objection:
 
 
 def resolve(statement: Statement, contract: Contract) -> Statement | Objection:
-    """The statement, its tree changed in place, with every column resolved against the contract's views."""
+    """The statement, its tree changed in place, with every column resolved against the contract's views.
+
+    Raises:
+        RecursionError: it is nested too deeply.
+    """
     views: dict[str, dict[str, dict[str, str]]] = {}
     for item in contract.object_types:
         namespace, _, name = item.view.rpartition(".")
@@ -72,10 +81,12 @@ def resolve(statement: Statement, contract: Contract) -> Statement | Objection:
             validate_qualify_columns=True,
         )
         scopes = tuple(traverse_scope(tree))
-    except SqlglotError as error:
+    except RecursionError:
+        raise
+    except Exception as error:  # As above.
         return Objection(Clause.KNOWN_COLUMNS, _first_line(error))
     return Statement(statement.purpose, statement.dialect, tree, scopes)
 
 
-def _first_line(error: SqlglotError) -> str:
+def _first_line(error: Exception) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0][:200]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -25,6 +27,8 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     workspace = tmp_path_factory.mktemp("demo") / "demo"
     ended = trivet("demo", workspace)
     assert ended.code == 0, ended.err
+    with closing(sqlite3.connect(workspace / "trivet.db")) as store:
+        store.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     return workspace
 
 

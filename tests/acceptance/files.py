@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +11,13 @@ from typing import Any
 _WORKING = ("trivet.db-shm", "trivet.db-wal", ".warehouse.lock")
 
 
-def files_of(folder: Path) -> dict[str, bytes]:
-    """The content of every file, by its path."""
+def files_of(folder: Path) -> dict[str, Any]:
+    """The content of every file, by its path; of a store that can be read, its rows."""
     paths = [path for path in folder.rglob("*") if path.is_file() and path.name not in _WORKING]
-    return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
+    found: dict[str, Any] = {str(path.relative_to(folder)): path.read_bytes() for path in paths}
+    with suppress(sqlite3.DatabaseError):
+        found |= {"trivet.db": rows_of(folder)}
+    return found
 
 
 def rows_of(workspace: Path) -> dict[str, list[Any]]:

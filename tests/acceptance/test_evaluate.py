@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -91,8 +92,7 @@ def test_an_evaluation_names_everything_that_it_speaks_of(document: dict[str, An
     assert (document["contract"]["id"], document["contract"]["version"]) == ("aruma", "1.0.0")
     assert HASH.fullmatch(document["contract"]["hash"])
     assert (document["engine"], document["trigger"]) == ("duckdb", "manual")
-    assert document["snapshot"].keys() == {"generation", "device", "inode", "size", "modified_ns"}
-    assert re.fullmatch(r"\d{8}T\d{12}Z-[0-9a-f]{4}", document["snapshot"]["generation"])
+    assert re.fullmatch(r"\d{8}T\d{12}Z-[0-9a-f]{4}", document["snapshot"])
     assert UTC_TEXT.fullmatch(document["started_at"])
     assert UTC_TEXT.fullmatch(document["finished_at"])
     assert document["started_at"] <= document["finished_at"]
@@ -194,10 +194,7 @@ def test_an_evaluation_can_be_made_for_another_slot(small_hours: Path, at: str, 
 def small_hours(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The demo's data under monitors of the tests' own."""
     workspace = tmp_path_factory.mktemp("hours") / "demo"
-    for name, content in files_of(demo).items():
-        file = workspace / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(content)
+    shutil.copytree(demo, workspace)
     (workspace / "monitors" / "pay.yaml").write_text(DECIDED)
     (workspace / "monitors" / "hours.yaml").write_text(UNDECIDED)
     return workspace

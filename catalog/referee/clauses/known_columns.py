@@ -20,6 +20,8 @@ def known_columns(statement: Statement, contract: Contract) -> Objection | None:
     for scope in statement.scopes:
         for column in scope.columns:
             placed.add(id(column))
+            if _names_an_output(column):
+                continue
             if (objection := _objection(scope, column, views, statement.dialect)) is not None:
                 return objection
     for column in statement.tree.find_all(exp.Column):
@@ -49,9 +51,12 @@ def _homeless(column: exp.Column, dialect: str) -> Objection:
 
 
 def _names_an_output(column: exp.Column) -> bool:
-    """Whether it stands alone in the ORDER BY of a query that puts out a column of that name."""
-    order = column.parent.parent if isinstance(column.parent, exp.Ordered) else None
-    query = order.parent if isinstance(order, exp.Order) else None
+    """Whether it stands alone in the ORDER BY or DISTINCT ON of a query that puts out a column of that name.
+
+    Inside an expression there, an engine may prefer a column of the view, declared or not.
+    """
+    part = column.parent.parent if isinstance(column.parent, exp.Ordered | exp.Tuple) else None
+    query = part.parent if isinstance(part, exp.Order | exp.Distinct) else None
     return not column.table and isinstance(query, exp.Query) and column.name in query.named_selects
 
 

@@ -1,0 +1,158 @@
+"""Small warehouses under one contract, whole or broken, and the evaluation of monitors over them.
+
+A world is a `reading` view, each row linked by its site to a `floor` view. The monitors `a-own` and
+`c-own` look at readings alone; `b-linked` compares them with their floor. All three are one batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import sqlalchemy as sa
+
+from catalog.contract import Contract
+from catalog.engines.duckdb_engine import DuckDBEngine
+from catalog.engines.port import Engine
+from catalog.loading import load_contract
+from ledger.verify import verify
+from monitors.definition import MonitorDefinition
+from monitors.evaluation import Evaluation
+from monitors.loading import load_monitors
+from trivet.clock import FixedClock
+from trivet.documents import Document, read_yaml
+from worker.binding import EVALUATION_BINDING
+from worker.evaluate import Evaluator, manual_slots
+from worker.stores import read_only
+from worker.tables import audit, evaluation, member
+
+NOW = datetime(2026, 11, 30, 6, tzinfo=UTC)
+
+CONTRACT = """\
+contract: {id: world, version: 1.0.0, status: certified}
+calendar: {time_zone: UTC}
+object_types:
+  - name: reading
+    view: ontology.reading
+    primary_key: [id]
+    grain: one row per reading
+    provenance: {document: doc, row: line}
+    properties:
+      - {name: id, type: text, role: identifier}
+      - {name: site, type: text, role: dimension}
+      - {name: value, type: integer, role: fact, additivity: non_additive}
+  - name: floor
+    view: ontology.floor
+    primary_key: [site]
+    grain: one row per site
+    properties:
+      - {name: site, type: text, role: identifier}
+      - {name: least, type: integer, role: fact, additivity: non_additive}
+link_types:
+  - name: held_to
+    from: {object: reading, keys: [site]}
+    to: {object: floor, keys: [site]}
+    cardinality: many_to_one
+"""
+
+MONITORS = """\
+monitors:
+  - {id: a-own, object: reading, breach_when: value < 0}
+  - {id: b-linked, object: reading, breach_when: value < held_to.least}
+  - {id: c-own, object: reading, breach_when: value > 100}
+"""
+
+WORLD = """\
+CREATE SCHEMA raw;
+CREATE SCHEMA ontology;
+CREATE TABLE raw.reading (id VARCHAR, site VARCHAR, value VARCHAR, doc VARCHAR, line BIGINT);
+INSERT INTO raw.reading VALUES
+    ('R1', 'north', '5', 'r.csv', 2), ('R2', 'north', '-1', 'r.csv', 3), ('R3', 'south', '', 'r.csv', 4),
+    ('R4', 'west', '7', 'r.csv', 5), ('R5', 'north', '150', 'r.csv', 6);
+CREATE TABLE raw.floor (site VARCHAR, least VARCHAR);
+INSERT INTO raw.floor VALUES ('north', '3'), ('south', '4');
+CREATE VIEW ontology.reading AS SELECT * FROM raw.reading;
+CREATE VIEW ontology.floor AS SELECT * FROM raw.floor;
+"""
+
+BADGES = {"a-own": "1 breach / 1 no-data", "b-linked": "1 breach / 2 no-data", "c-own": "1 breach / 1 no-data"}
+"""What the monitors come to in a world that is whole."""
+
+
+def _document(text: str, file: str) -> Document:
+    result = read_yaml(text, file=file)
+    assert result.document is not None, result.findings
+    return result.document
+
+
+def a_contract(text: str = CONTRACT) -> Contract:
+    """The contract of the worlds, or another one."""
+    result = load_contract([_document(text, "contract.yaml")])
+    assert result.contract is not None, result.findings
+    return result.contract
+
+
+def some_monitors(contract: Contract, text: str = MONITORS) -> tuple[MonitorDefinition, ...]:
+    """The monitors of the worlds, or others."""
+    result = load_monitors([_document(text, "monitors.yaml")], contract)
+    assert not result.findings, result.findings
+    return result.monitors
+
+
+def a_warehouse(folder: Path, *changes: str, world: str = WORLD) -> Path:
+    """A warehouse with the world in it, and what is then changed about it."""
+    file = folder / "warehouse.duckdb"
+    with duckdb.connect(str(file)) as connection:
+        for statement in (world, *changes):
+            connection.execute(statement)
+        connection.execute("CHECKPOINT")
+    return file
+
+
+def evaluate(
+    engine: Engine | Path,
+    store: sa.Engine | None,
+    *,
+    monitors: str = MONITORS,
+    contract: str = CONTRACT,
+    timeouts: Mapping[str, timedelta] | None = None,
+) -> dict[str, Evaluation]:
+    """Evaluates the monitors as one batch; what each came to, by its id."""
+    known = a_contract(contract)
+    limits = timeouts or {}
+    definitions = [
+        replace(item, timeout=limits.get(item.id, item.timeout)) for item in some_monitors(known, monitors)
+    ]
+    used = DuckDBEngine(engine) if isinstance(engine, Path) else engine
+    evaluator = Evaluator(known, used, FixedClock(NOW))
+    recorded = list(evaluator.evaluate(manual_slots(definitions, known, NOW), store))
+    assert [item.ledger_seq is None for item in recorded] == [store is None] * len(definitions)
+    return {item.evaluation.definition.id: item.evaluation for item in recorded}
+
+
+def rows(store: sa.Engine, table: sa.Table) -> Sequence[Mapping[str, Any]]:
+    """Every row of a table, in the order of its key."""
+    with read_only(store).connect() as connection:
+        return list(connection.execute(sa.select(table).order_by(*table.primary_key.columns)).mappings())
+
+
+def stored(store: sa.Engine, made: Evaluation) -> tuple[Mapping[str, Any], dict[str, Any], int]:
+    """The row of an evaluation, its counts by verdict, and the number of its members."""
+    with suppress(StopIteration):
+        row = next(row for row in rows(store, evaluation) if row["evaluation_id"] == made.evaluation_id)
+        counts = {r["verdict"]: r["count"] for r in rows(store, audit) if r["evaluation_id"] == made.evaluation_id}
+        members = sum(r["evaluation_id"] == made.evaluation_id for r in rows(store, member))
+        return row, counts, members
+    raise AssertionError(f"evaluation {made.evaluation_id} is not in the store")
+
+
+def assert_verifies(store: sa.Engine, entries: int) -> None:
+    """The ledger has so many entries and no damage."""
+    with read_only(store).connect() as connection:
+        report = verify(connection, [EVALUATION_BINDING])
+    assert (report.damage, report.entries) == ((), entries)
