@@ -64,7 +64,7 @@ DATE = DataType(Kind.DATE)
 TIMESTAMP = DataType(Kind.TIMESTAMP)
 DURATION = DataType(Kind.DURATION)
 
-_DECIMAL = re.compile(r"decimal\(\s*(\d{1,2})\s*,\s*(\d{1,2})\s*\)")
+_DECIMAL = re.compile(r"decimal\( *([0-9]{1,2}) *, *([0-9]{1,2}) *\)")
 _PLAIN = {str(item): item for item in (TEXT, INTEGER, DOUBLE, BOOLEAN, DATE, TIMESTAMP, DURATION)}
 TYPE_NAMES = (*_PLAIN, "decimal(precision,scale)")
 

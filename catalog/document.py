@@ -14,7 +14,7 @@ from trivet.faults import expected
 from trivet.fields import Between, DurationText, Flag, Name, Prose, Text
 from trivet.validation import StrictModel
 
-_VERSION = r"^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?$"
+_VERSION = r"^(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)(-[0-9A-Za-z.-]+)?$"
 _VIEW = r"^[A-Za-z_][A-Za-z0-9_]*\.[A-Za-z_][A-Za-z0-9_]*$"
 
 

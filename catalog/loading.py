@@ -63,6 +63,8 @@ def _section_findings(read: Sequence[tuple[Document, ContractModel]]) -> Iterabl
     if read and not any(model.object_types for _, model in read):
         yield read[0][0].finding((), "missing key 'object_types'; a contract governs at least one view")
     for document, model in read:
+        if model.limits is not None and not model.limits.timeout:
+            yield document.finding(("limits", "timeout"), "expected at least one second, such as 30s")
         if model.calendar is not None and not is_time_zone(model.calendar.time_zone):
             zone = model.calendar.time_zone
             yield document.finding(

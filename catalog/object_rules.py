@@ -46,10 +46,12 @@ def _property_findings(document: Document, path: Path, model: PropertyModel) -> 
             yield document.finding(
                 (*path, "missing", index), "marks are compared without blanks at their ends; remove them"
             )
-    companions = [("raw", model.raw), ("cause", model.cause)]
+    companions: list[tuple[Path, str | None]] = [(("raw",), model.raw), (("cause",), model.cause)]
+    if model.censored:
+        companions += [(("censored", "side"), model.censored.side), (("censored", "limit"), model.censored.limit)]
     for key, column in companions:
-        if column == model.name:
-            yield document.finding((*path, key), f"'{column}' is the property itself; name its companion column")
+        if column is not None and column.lower() == model.name.lower():
+            yield document.finding((*path, *key), f"'{column}' is the property itself; name its companion column")
     if model.censored and not (model.type.is_number or model.type.kind in (Kind.DATE, Kind.TIMESTAMP)):
         yield document.finding(
             (*path, "censored"), f"a {model.type} has no bounds; only numbers and dates can be censored"

@@ -62,6 +62,11 @@ class RowComparisons:
         """Whether the property can be a bound instead of a value."""
         return self.scope.resolve(ref).censored is not None
 
+    def can_be_censored(self, ref: PropertyRef) -> bool:
+        """Whether its cause can be `censored`: by a bound, or because the view tells it."""
+        found = self.scope.resolve(ref)
+        return found.censored is not None or found.cause is not None
+
     def truth(self, atom: Comparing) -> str:
         """The comparison as a boolean that is NULL where it is unknown for this row."""
         match atom:

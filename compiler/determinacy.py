@@ -245,17 +245,32 @@ class PropertyRules:
         """A bound below zero on a property that cannot be negative holds nothing: no interval."""
         if not self.declared.non_negative:
             return ""
+        return f"WHEN {self._is_empty(alias)} THEN '{Cause.OUT_OF_RANGE}' "
+
+    def _is_empty(self, alias: str) -> str:
         side = self._column(alias, names.side(self.declared.name))
         limit = self._column(alias, names.limit(self.declared.name))
-        empty = f"({side} = '<' AND {limit} <= 0) OR ({side} = '<=' AND {limit} < 0)"
-        return f"WHEN {empty} THEN '{Cause.OUT_OF_RANGE}' "
+        return f"({side} = '<' AND {limit} <= 0 OR {side} = '<=' AND {limit} < 0)"
+
+    def _is_interval_known(self, alias: str) -> str:
+        """Whether side and limit make an interval, and the view tells no cause that forbids it."""
+        item = self.declared
+        tests = [
+            f"{self._column(alias, names.side(item.name))} IN ({_SIDES})",
+            f"{self._column(alias, names.limit(item.name))} IS NOT NULL",
+        ]
+        if item.non_negative:
+            tests.append(f"NOT {self._is_empty(alias)}")
+        if item.cause:
+            tests.append(f"{self._column(alias, names.told(item.name))} IN ('', '{Cause.CENSORED}')")
+        return " AND ".join(tests)
 
     def _ends(self, alias: str) -> list[Selection]:
         item = self.declared
         value = self._column(alias, item.name)
         side, limit = (self._column(alias, part(item.name)) for part in (names.side, names.limit))
-        censored = f"({self._cause(alias)}) = '{Cause.CENSORED}'"
-        floor = f" WHEN {censored} THEN 0" if item.non_negative else ""
-        low = f"CASE WHEN {side} IN ('>', '>=') AND {censored} THEN {limit}{floor} ELSE {value} END"
-        high = f"CASE WHEN {side} IN ('<', '<=') AND {censored} THEN {limit} ELSE {value} END"
+        known = self._is_interval_known(alias)
+        floor = f" WHEN {known} THEN 0" if item.non_negative else ""
+        low = f"CASE WHEN {side} IN ('>', '>=') AND {known} THEN {limit}{floor} ELSE {value} END"
+        high = f"CASE WHEN {side} IN ('<', '<=') AND {known} THEN {limit} ELSE {value} END"
         return [(side, names.side(item.name)), (low, names.low(item.name)), (high, names.high(item.name))]

@@ -86,7 +86,7 @@ class Reasons:
     def _own_missing(self, atom: Comparing, links: list[LinkPlan]) -> Iterator[str]:
         rows = self.facts.rows()
         for ref in atom_references(atom):
-            if ref.link is None and rows.is_censored(ref):
+            if ref.link is None and rows.can_be_censored(ref):
                 yield f"{rows.cause(ref)} <> '{Cause.CENSORED}'"
             elif ref.link is None:
                 yield f"{rows.cause(ref)} IS NOT NULL"
@@ -100,7 +100,7 @@ class Reasons:
     def _own_censored(self, atom: Comparing) -> Iterator[str]:
         rows = self.facts.rows()
         for ref in atom_references(atom):
-            if ref.link is None and rows.is_censored(ref):
+            if ref.link is None and rows.can_be_censored(ref):
                 yield f"{rows.cause(ref)} = '{Cause.CENSORED}'"
 
     def _ambiguous(self, atom: Comparing) -> Iterator[str]:

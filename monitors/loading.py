@@ -77,6 +77,8 @@ def _load_monitor(
         *_schedule_findings(document, path, model),
         *_notify_findings(document, path, model, receivers),
     ]
+    if model.timeout is not None and not model.timeout:
+        findings.append(document.finding((*path, "timeout"), "expected at least one second, such as 30s"))
     if model.runbook and urlsplit(model.runbook).scheme not in ("http", "https"):
         findings.append(document.finding((*path, "runbook"), "expected an http or https address"))
     object_type = contract.object_type(model.object)

@@ -50,7 +50,8 @@ def judge(definition: MonitorDefinition, contract: Contract, snapshot: Snapshot)
             return Judgement(fault)
         physical = tuple((item.view, tuple((snapshot.columns(item.view) or {}).items())) for item in objects)
         compiled = _compiled(definition, contract, physical)
-        return _run(compiled, snapshot, definition.timeout or contract.limits.timeout)
+        limit = contract.limits.timeout if definition.timeout is None else definition.timeout
+        return _run(compiled, snapshot, limit)
     except QueryTimeout as error:
         return Judgement(NotMade(NotMadeReason.TIMEOUT, str(error)), spoilt=True)
     except EngineFault as error:
@@ -110,13 +111,17 @@ def _run(compiled: CompiledMonitor, snapshot: Snapshot, timeout: timedelta) -> J
     deadline = time.monotonic() + timeout.total_seconds()
 
     def remaining() -> timedelta:
-        return timedelta(seconds=max(deadline - time.monotonic(), 0.001))
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise QueryTimeout(f"the queries took longer than the {timeout.total_seconds():g} s that they may")
+        return timedelta(seconds=left)
 
     rows = snapshot.run(compiled.population, remaining())
     population, compliant, partial, unaccounted, duplicate_keys = (int(value) for value in rows[0])
     breached = _collect(compiled.breach, Verdict.BREACH, snapshot, remaining())
     undecided = _collect(compiled.no_data, Verdict.NO_DATA, snapshot, remaining())
-    law = _Law(population, breached.count, undecided.count, compliant, unaccounted)
+    unreasoned = undecided.count - sum(undecided.reasons.values())
+    law = _Law(population, breached.count, undecided.count, compliant, unaccounted, unreasoned)
     queries_hash = content_hash([compiled.breach.query.sql, compiled.no_data.query.sql, compiled.population.sql])
     if law.broken:
         return Judgement(NotMade(NotMadeReason.ACCOUNTING, law.message), queries_hash=queries_hash)
@@ -142,16 +147,20 @@ class _Law:
     compliant: int
     unaccounted: int
     """Members for which not exactly one of the three predicates holds."""
+    unreasoned: int
+    """Undecided members without a reason."""
 
     @property
     def broken(self) -> bool:
-        return self.unaccounted != 0 or self.breach + self.no_data + self.compliant != self.population
+        parts = self.breach + self.no_data + self.compliant
+        return self.unaccounted != 0 or self.unreasoned != 0 or parts != self.population
 
     @property
     def message(self) -> str:
         return (
             f"{self.breach} breach + {self.no_data} no_data + {self.compliant} compliant against a population of "
-            f"{self.population}, {self.unaccounted} members without exactly one verdict; please report this fault"
+            f"{self.population}, {self.unaccounted} members without exactly one verdict, {self.unreasoned} undecided "
+            "ones without a reason; please report this fault"
         )
 
 

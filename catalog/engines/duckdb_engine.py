@@ -7,6 +7,7 @@ second ordinary connection of the same process would see the old file after a sw
 
 from __future__ import annotations
 
+import os
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping
@@ -23,6 +24,8 @@ from trivet.errors import InternalError
 
 _ALIAS = "warehouse"
 _FETCH = 10_000
+_INTERRUPT_EVERY = 0.02
+"""Seconds between two interrupts of a query that is past its time."""
 
 
 class DuckDBEngine:
@@ -39,13 +42,8 @@ class DuckDBEngine:
     @contextmanager
     def snapshot(self) -> Iterator[DuckDBSnapshot]:
         """Opens one snapshot with the monitor profile; closes it on leaving."""
-        try:
-            status = self._path.stat()
-        except OSError:
-            message = f"{self._path.name} is not there; `trivet ingest` builds it"
-            raise WarehouseMissing(message) from None
         with tempfile.TemporaryDirectory(prefix="trivet-spill-") as spill, _faults():
-            connection = self._open(spill)
+            connection, status = self._open_file(spill)
             try:
                 connection.execute("BEGIN TRANSACTION READ ONLY")
                 identity = SnapshotIdentity(
@@ -58,6 +56,28 @@ class DuckDBEngine:
                 yield DuckDBSnapshot(connection, identity)
             finally:
                 connection.close()
+
+    def _open_file(self, spill: str) -> tuple[duckdb.DuckDBPyConnection, os.stat_result]:
+        """A connection and the file that it holds: looked at before and after, lest a swap fall between."""
+        before = self._status()
+        while True:
+            connection = self._open(spill)
+            try:
+                after = self._status()
+            except BaseException:
+                connection.close()
+                raise
+            if (before.st_dev, before.st_ino, before.st_mtime_ns) == (after.st_dev, after.st_ino, after.st_mtime_ns):
+                return connection, after
+            connection.close()
+            before = after
+
+    def _status(self) -> os.stat_result:
+        try:
+            return self._path.stat()
+        except OSError:
+            message = f"{self._path.name} is not there; `trivet ingest` builds it"
+            raise WarehouseMissing(message) from None
 
     def _open(self, spill: str) -> duckdb.DuckDBPyConnection:
         connection = duckdb.connect(
@@ -143,14 +163,26 @@ def _faults() -> Iterator[None]:
 
 @contextmanager
 def _time_limit(connection: duckdb.DuckDBPyConnection, timeout: timedelta) -> Iterator[None]:
-    """Interrupts the connection's query when `timeout` has passed."""
-    timer = threading.Timer(timeout.total_seconds(), connection.interrupt)
-    timer.daemon = True
-    timer.start()
+    """Interrupts the connection's query once `timeout` has passed, again and again until it ends.
+
+    A single interrupt can fall between two statements, where it is lost and the query runs for ever.
+    """
+    ended = threading.Event()
+
+    def watch() -> None:
+        if ended.wait(timeout.total_seconds()):
+            return
+        while not ended.is_set():
+            connection.interrupt()
+            ended.wait(_INTERRUPT_EVERY)
+
+    watchdog = threading.Thread(target=watch, name="trivet-query-watchdog", daemon=True)
+    watchdog.start()
     try:
         yield
     finally:
-        timer.cancel()
+        ended.set()
+        watchdog.join()
 
 
 def _generation(connection: duckdb.DuckDBPyConnection) -> str | None:

@@ -48,7 +48,7 @@ class QueryTimeout(EngineFault):
 
 
 class Snapshot(Protocol):
-    """One consistent look at the data."""
+    """One consistent look at the data. After a fault it is spent: what is asked next may fail as well."""
 
     identity: SnapshotIdentity
 

@@ -6,6 +6,7 @@ The compiler asks the same `type_of`, so that a condition has one meaning.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -47,6 +48,8 @@ from catalog.expressions.tree import (
     references,
 )
 from trivet.findings import did_you_mean
+
+_PLAIN_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +163,8 @@ def _arithmetic_type(operator: ArithmeticOperator, left: DataType, right: DataTy
             if isinstance(at.right, Literal) and isinstance(at.right.value, timedelta) and not at.right.value.seconds:
                 return DATE
             raise TypeFault("a date moves by whole days only: write a duration such as 14d", at.span)
-    raise TypeFault(f"{left} {operator} {right} has no meaning in `{print_operand(at)}`", at.span)
+    said = f"{_said((at.left, left))} {operator} {_said((at.right, right))}"
+    raise TypeFault(f"{said} has no meaning in `{print_operand(at)}`", at.span)
 
 
 def _exact_type(operator: ArithmeticOperator, left: DataType, right: DataType, at: Arithmetic) -> DataType:
@@ -322,20 +326,30 @@ def _missing_literal_faults(operand: Operand, other: Operand, scope: Scope) -> I
     if not isinstance(operand, Literal) or not isinstance(other, PropertyRef):
         return
     marks = scope.resolve(other).missing
-    match operand.value:
-        case str() as text if not text.strip(" \t\n\v\f\r"):
-            yield Fault("a blank text is no value; write `is missing`", operand.span)
-        case str() as text if text in marks:
-            yield Fault(f"'{text}' marks a missing {other} in the contract; write `{other} is missing`", operand.span)
-        case Decimal() as number if _equals_a_mark(number, marks):
-            yield Fault(
-                f"{number:f} marks a missing {other} in the contract; write `{other} is missing`",
-                operand.span,
-            )
+    value = operand.value
+    if isinstance(value, str) and not value.strip(" \t\n\v\f\r"):
+        yield Fault("a blank text is no value; write `is missing`", operand.span)
+    elif any(_is_mark(value, mark) for mark in marks):
+        text = f"'{value}'" if isinstance(value, str) else print_operand(operand)
+        yield Fault(f"{text} marks a missing {other} in the contract; write `{other} is missing`", operand.span)
 
 
-def _equals_a_mark(number: Decimal, marks: tuple[str, ...]) -> bool:
-    return any(mark == f"{number:f}" for mark in marks)
+def _is_mark(value: Decimal | str | bool | date | datetime | timedelta, mark: str) -> bool:
+    """Whether a text that means `value` is the mark: `-999.0` stands for the mark `-999`, too."""
+    match value:
+        case bool():
+            return mark == str(value).lower()
+        case Decimal():
+            return _PLAIN_NUMBER.fullmatch(mark) is not None and Decimal(mark) == value
+        case str():
+            return mark == value
+        case datetime():
+            text = str(value)
+            return mark.replace("T", " ") in (text, text.removesuffix(":00"))
+        case date():
+            return mark == value.isoformat()
+        case timedelta():
+            return False
 
 
 def _unit_faults(operands: tuple[Operand, ...], scope: Scope) -> Iterator[Fault]:

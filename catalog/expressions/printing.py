@@ -88,5 +88,7 @@ def _literal(value: Decimal | str | bool | date | datetime | timedelta) -> str:
             return f"date({value.year}, {value.month}, {value.day})"
         case timedelta():
             seconds = value.days * 86400 + value.seconds
+            if not seconds:
+                return "0s"
             unit, size = next((pair for pair in _UNITS if seconds % pair[1] == 0), ("s", 1))
             return f"{seconds // size}{unit}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from functools import cache
 from importlib.resources import files
 from typing import Any, cast
@@ -14,6 +14,7 @@ from lark import Lark, Token, Transformer, UnexpectedInput, v_args
 from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedToken, VisitError
 from lark.tree import Meta
 
+from catalog.datatypes import MAX_DIGITS
 from catalog.expressions.tree import (
     And,
     Arithmetic,
@@ -32,18 +33,20 @@ from catalog.expressions.tree import (
     Quantifier,
     Span,
 )
+from trivet.documents import shown
 
 MAX_LENGTH = 4000
 """Characters of one condition. A longer one is a table that wants to be data."""
 MAX_DEPTH = 50
-"""Nested parentheses and `not`s, so that no tree can exhaust the stack."""
+"""Nested parentheses, so that no tree can exhaust the stack."""
 MAX_OPERATORS = 100
-"""Arithmetic operators of one condition, for the same reason: `a + a + a` nests to the left."""
+"""Arithmetic operators and `not`s of one condition, for the same reason: `a + a + a` nests to the left."""
 
 KEYWORDS = frozenset({"and", "or", "not", "between", "in", "is", "missing", "present", "true", "false"})
 """Words that cannot be the name of a property or link."""
 
-_NEGATIONS = re.compile(rf"(\bnot[\s(]+){{{MAX_DEPTH}}}")
+_QUOTED = re.compile(r"""'[^']*'|"[^"]*\"""")
+_NEGATION = re.compile(r"\bnot\b")
 _NUMBER_LIKE = re.compile(r"[0-9.][A-Za-z0-9_.,]*")
 _LONGEST = timedelta(microseconds=2**63 - 1)
 _DURATION_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
@@ -92,25 +95,15 @@ def _parser() -> Lark:
 
 def _too_deep(text: str) -> int | None:
     """Offset at which the text goes past a bound that keeps every tree shallow; None if it never does."""
+    bare = _QUOTED.sub(lambda quoted: " " * len(quoted[0]), text)
+    negations = {found.start() for found in _NEGATION.finditer(bare)}
     depth = operators = 0
-    quote: str | None = None
-    for offset, char in enumerate(text):
-        if quote:
-            quote = None if char == quote else quote
-            continue
-        match char:
-            case "'" | '"':
-                quote = char
-            case "(":
-                depth += 1
-            case ")":
-                depth -= 1
-            case "+" | "-" | "*" | "/":
-                operators += 1
+    for offset, char in enumerate(bare):
+        depth += (char == "(") - (char == ")")
+        operators += char in "+-*/" or offset in negations
         if depth > MAX_DEPTH or operators > MAX_OPERATORS:
             return offset
-    negations = _NEGATIONS.search(text)
-    return negations.start() if negations else None
+    return None
 
 
 def _explain(text: str, error: UnexpectedInput) -> SyntaxFault:
@@ -123,26 +116,32 @@ def _explain(text: str, error: UnexpectedInput) -> SyntaxFault:
             start = token.start_pos or 0
             if text[start - 1 : start + 1] == "==":
                 return SyntaxFault("unexpected '=='; write = for equality", (start - 1, start + 1))
-            return SyntaxFault(_unexpected(str(token)), (start, start + len(token)))
+            if (misread := _misread(error)) is not None:
+                return SyntaxFault(_unexpected(misread), (misread.start_pos or 0, misread.end_pos or 0))
+            compared = token.type == "COMPARISON" and "NAME" not in error.accepts
+            hint = "; a condition compares once: write `and` between two comparisons" if compared else ""
+            return SyntaxFault(f"{_unexpected(str(token))}{hint}", (start, start + len(token)))
         case UnexpectedCharacters():
             start = error.pos_in_stream or 0
             if text[start] in "'\"":
                 return SyntaxFault("the text is not closed on this line", (start, len(text)))
             if (word := _NUMBER_LIKE.match(text, start)) is not None:
-                return SyntaxFault(f"'{word[0]}' is not a number; write digits with a point", word.span())
+                return SyntaxFault(f"'{shown(word[0])}' is not a number; write digits with a point", word.span())
             return SyntaxFault(_unexpected(text[start : start + 1]), (start, start + 1))
     return SyntaxFault(str(error), (0, len(text)))
 
 
+def _misread(error: UnexpectedToken) -> Token | None:
+    """The word before the token, if it was read as a name only because its own meaning had no place there."""
+    before: Token | None = error.token_history[-1] if error.token_history else None
+    if before is None or before.type != "NAME" or before.lower() not in KEYWORDS | _SQL_WORDS:
+        return None
+    return before
+
+
 def _unexpected(found: str) -> str:
-    hints = {
-        "&": "; write and",
-        "|": "; write or",
-        ";": "; one condition stands alone",
-        "=": "; a condition compares once: write `and` between two comparisons",
-        "<": "; a condition compares once: write `and` between two comparisons",
-        ">": "; a condition compares once: write `and` between two comparisons",
-    }
+    hints = {"&": "; write and", "|": "; write or", ";": "; one condition stands alone"}
+    found = shown(found)
     if found.lower() in _SQL_WORDS:
         return f"unexpected '{found}': a condition is not SQL; see the expression reference"
     if found.lower() in KEYWORDS and found not in KEYWORDS:
@@ -217,7 +216,9 @@ class _ToTree(Transformer[Token, Any]):
         return Literal(_number(str(items[0]), _span(meta)), span=_span(meta))
 
     def negative(self, meta: Meta, items: list[Token]) -> Literal:
-        return Literal(-_number(str(items[0]), _span(meta)), span=_span(meta))
+        value = _number(str(items[0]), _span(meta))
+        # Unary minus would round to the 28 digits of Python's context.
+        return Literal(value.copy_negate() if value else value, span=_span(meta))
 
     def text(self, meta: Meta, items: list[Token]) -> Literal:
         return Literal(str(items[0])[1:-1], span=_span(meta))
@@ -235,14 +236,14 @@ class _ToTree(Transformer[Token, Any]):
         except (OverflowError, ValueError):
             value = timedelta.max
         if value > _LONGEST:
-            raise _LiteralFault(f"{text} is longer than any duration that can be held", _span(meta))
+            raise _LiteralFault(f"{shown(text)} is longer than any duration that can be held", _span(meta))
         return Literal(value, span=_span(meta))
 
     def date(self, meta: Meta, items: list[Token]) -> Literal:
         try:
             year, month, day = (int(item) for item in items[1:])
             return Literal(date(year, month, day), span=_span(meta))
-        except ValueError:
+        except (OverflowError, ValueError):
             message = "no such date; write date(year, month, day) with whole numbers"
             raise _LiteralFault(message, _span(meta)) from None
 
@@ -253,16 +254,18 @@ class _ToTree(Transformer[Token, Any]):
                 raise ValueError
             year, month, day, hour, minute, second = fields + [0] * (6 - len(fields))
             return Literal(datetime(year, month, day, hour, minute, second), span=_span(meta))
-        except ValueError:
+        except (OverflowError, ValueError):
             message = "no such time; write timestamp(year, month, day, hour, minute, second) with whole numbers"
             raise _LiteralFault(message, _span(meta)) from None
 
 
 def _number(text: str, span: Span) -> Decimal:
-    value = Decimal(text)
-    _, digits, exponent = value.as_tuple()
+    try:
+        _, digits, exponent = Decimal(text).as_tuple()
+    except InvalidOperation:  # The exponent itself is beyond all bounds.
+        digits, exponent = (), MAX_LENGTH
     scale = max(0, -int(exponent))
     whole = max(len(digits) + int(exponent), 0)
-    if whole + scale > 38:
-        raise _LiteralFault(f"{text} has more than 38 digits; no type can hold it exactly", span)
-    return value
+    if whole + scale > MAX_DIGITS:
+        raise _LiteralFault(f"{shown(text)} has more than {MAX_DIGITS} digits; no type can hold it exactly", span)
+    return Decimal(text)

@@ -309,3 +309,11 @@ def test_evaluating_works_as_a_command_of_its_own(small: Path) -> None:
     ended = finish(start("evaluate", "--json", at=small))
     assert (ended.code, ended.err) == (1, "")
     assert ended.document["samples"]["breach"][0]["key"] == {"reading_id": "R2"}
+
+
+def test_two_evaluations_at_once_make_one_store_and_are_both_recorded(small: Path) -> None:
+    started = [start("evaluate", "--json", at=small) for _ in range(2)]
+    ended = [finish(process) for process in started]
+    assert [(end.code, end.err) for end in ended] == [(1, "")] * 2
+    assert sorted(end.document["ledger_seq"] for end in ended) == [1, 2]
+    assert trivet("ledger", "verify", at=small).code == 0

@@ -160,9 +160,7 @@ def test_the_last_entries_are_listed_with_what_they_record(recorded: Path) -> No
 def test_entries_are_given_one_document_to_a_line(recorded: Path) -> None:
     ended = trivet("ledger", "show", "--last", "2", "--json", at=recorded)
     assert [item["seq"] for item in ended.documents] == [3, 4]
-    assert {frozenset(item) for item in ended.documents} == {
-        frozenset({"seq", "entry_type", "entry_hash", "payload"})
-    }
+    assert {frozenset(item) for item in ended.documents} == {frozenset({"seq", "entry_type", "entry_hash", "payload"})}
     payload = ended.documents[1]["payload"]
     assert (payload["verdict"], payload["status"], payload["reason"]) == ("no_data", "not_made", "view_missing")
     assert set(payload["counts"].values()) == {None}

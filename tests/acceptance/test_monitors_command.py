@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +29,10 @@ def both(request: pytest.FixtureRequest, demo: Path) -> tuple[dict[str, Any], di
 
 
 @pytest.fixture(scope="module")
-def warehouse(demo: Path) -> duckdb.DuckDBPyConnection:
+def warehouse(demo: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     """The demo's warehouse, as a person opens it who has nothing but DuckDB."""
-    return duckdb.connect(str(demo / "warehouse.duckdb"), read_only=True)
+    with duckdb.connect(str(demo / "warehouse.duckdb"), read_only=True) as connection:
+        yield connection
 
 
 def rows(warehouse: duckdb.DuckDBPyConnection, sql: str) -> list[dict[str, Any]]:

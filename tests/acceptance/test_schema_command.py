@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from tests.acceptance.json_schema import definition, violations
 
 KINDS = ("contract", "monitors", "settings", "sources")
 FILES = {"trivet.yaml": "settings", "contract.yaml": "contract", "sources.yaml": "sources"}
-EXAMPLES = [file for file in sorted((ROOT / "examples").rglob("*.yaml"))]
+EXAMPLES = sorted((ROOT / "examples").rglob("*.yaml"))
 
 
 @pytest.fixture(scope="module")

@@ -38,7 +38,9 @@ def test_a_person_reads_the_same(demo: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert {key for key in document if not any(line.startswith(f"{key} ") for line in lines)} == set()
 
 
-def test_the_environment_decides_which_files_are_used(demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_decides_which_files_are_used(
+    demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("TRIVET_STORE__URL", f"sqlite:///{tmp_path}/elsewhere.db")
     document = trivet("evaluate", "hours-over-limit", "--json", at=demo).document
     assert document["ledger_seq"] == 1

@@ -105,9 +105,7 @@ def test_a_json_document_holds_hostile_text_whole(base: Path) -> None:
     assert ended.out.isascii()
     samples = ended.document["samples"]
     assert {member["key"]["reading_id"] for member in samples["breach"]} == set(HOSTILE.values())
-    assert {
-        member["key"]["reading_id"]: member["operands"]["temperature"] for member in samples["no_data"]
-    } == keys
+    assert {member["key"]["reading_id"]: member["operands"]["temperature"] for member in samples["no_data"]} == keys
 
 
 def test_hostile_text_is_recorded_and_verifies(base: Path) -> None:

@@ -7,6 +7,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -17,10 +19,22 @@ import duckdb
 import pytest
 import sqlalchemy as sa
 
-from catalog.engines.duckdb_engine import DuckDBEngine
+from catalog.engines.duckdb_engine import DuckDBEngine, DuckDBSnapshot
+from catalog.engines.port import QueryTimeout
+from compiler.compile import compile_monitor
 from monitors.evaluation import Counts, Evaluation, NotMade
 from tests.integration.store import migrated_store
-from tests.integration.worlds import BADGES, CONTRACT, WORLD, a_warehouse, assert_verifies, evaluate, stored
+from tests.integration.worlds import (
+    BADGES,
+    CONTRACT,
+    WORLD,
+    a_contract,
+    a_warehouse,
+    assert_verifies,
+    evaluate,
+    some_monitors,
+    stored,
+)
 from trivet.verdicts import EvaluationStatus, NotMadeReason, Reason, Verdict
 
 SLOW = """
@@ -117,7 +131,8 @@ VIEWS: dict[str, tuple[str, NotMadeReason, str]] = {
         "Overflow in multiplication",
     ),
     "a view that reads a file": (
-        "CREATE OR REPLACE VIEW ontology.floor AS SELECT 'north' AS site, content AS least FROM read_text('/etc/hostname')",
+        "CREATE OR REPLACE VIEW ontology.floor AS "
+        "SELECT 'north' AS site, content AS least FROM read_text('/etc/hostname')",
         NotMadeReason.ENGINE_ERROR,
         "disabled",
     ),
@@ -193,7 +208,7 @@ WAREHOUSES: dict[str, tuple[Any, NotMadeReason, str]] = {
         "`trivet ingest` builds it",
     ),
     "an empty DuckDB": (
-        lambda file: (file.unlink(), duckdb.connect(str(file)).close()),
+        lambda file: (file.unlink(), duckdb.connect(str(file)).execute("SELECT 1").close()),
         NotMadeReason.VIEW_MISSING,
         "is not in the warehouse",
     ),
@@ -275,9 +290,23 @@ def test_a_query_that_takes_too_long_is_stopped_and_the_others_are_judged(tmp_pa
 
 
 def test_no_time_at_all_is_a_timeout_and_no_verdict(tmp_path: Path, store: sa.Engine) -> None:
-    file = a_warehouse(tmp_path, SLOW)
-    found = evaluate(file, store, timeouts={"b-linked": timedelta(0)})
-    assert_not_made(store, found["b-linked"], NotMadeReason.TIMEOUT, "nterrupted")
+    found = evaluate(a_warehouse(tmp_path), store, timeouts=dict.fromkeys(BADGES, timedelta(0)))
+    for made in found.values():
+        assert_not_made(store, made, NotMadeReason.TIMEOUT, "the queries took longer than the 0 s that they may")
+
+
+def test_a_limit_holds_however_short_it_is(tmp_path: Path) -> None:
+    """An interrupt that comes before the engine has begun the query must not be lost."""
+    file = a_warehouse(tmp_path, SLOW.replace("4000000", "60000"))
+    monitors = "monitors: [{id: m, object: reading, breach_when: value < held_to.least}]"
+    evaluate(file, None, monitors=monitors, timeouts={"m": timedelta(milliseconds=50)})
+    for microseconds in (100, 300, 500, 700, 1000, 1500):
+        began = time.monotonic()
+        made = evaluate(file, None, monitors=monitors, timeouts={"m": timedelta(microseconds=microseconds)})["m"]
+        assert isinstance(made.outcome, NotMade)
+        assert made.outcome.reason is NotMadeReason.TIMEOUT
+        # Without a limit the query takes some twenty seconds.
+        assert time.monotonic() - began < 5
 
 
 def test_a_query_that_needs_too_much_memory_is_no_data_and_the_others_are_judged(
@@ -301,6 +330,8 @@ def test_a_query_that_spills_gives_the_same_and_leaves_nothing_behind(
     """Two million long keys do not fit the memory that is allowed, so the search for repeated ones spills."""
     spill = tmp_path / "spill"
     spill.mkdir()
+    spilled: list[Path] = []
+    threading.Thread(target=_watch, args=(spill, spilled), daemon=True).start()
     monkeypatch.setattr(tempfile, "tempdir", str(spill))
     file = a_warehouse(
         tmp_path,
@@ -313,7 +344,15 @@ def test_a_query_that_spills_gives_the_same_and_leaves_nothing_behind(
         for limit in ("2GB", "150MB")
     ]
     assert outcomes[0] == outcomes[1] == Counts(2_000_005, 1, 1, 2_000_003, 0, 1, {Reason.LEFT_NULL: 1})
+    assert spilled
     assert list(spill.iterdir()) == []
+
+
+def _watch(folder: Path, seen: list[Path]) -> None:
+    """Waits for the first file that appears below a folder."""
+    while not seen:
+        seen.extend(path for path in folder.rglob("*") if path.is_file())
+        time.sleep(0.005)
 
 
 def test_a_place_for_spilling_that_cannot_be_made_is_no_data(
@@ -331,16 +370,20 @@ def test_an_evaluation_stays_with_the_data_that_it_opened(tmp_path: Path) -> Non
     """A swap of the file in the middle of an evaluation changes nothing for it; the next one sees it."""
     file = a_warehouse(tmp_path)
     (tmp_path / "next").mkdir()
-    swapped = a_warehouse(tmp_path / "next", "DELETE FROM raw.reading WHERE id <> 'R1'")
-    engine = DuckDBEngine(file)
-    snapshot = engine.snapshot()
-    with snapshot as opened:
-        before = opened.identity
-        swapped.replace(file)
-        assert opened.columns("ontology.reading") is not None
-    with engine.snapshot() as opened:
-        assert opened.identity != before
-    assert badges(evaluate(file, None)) == dict.fromkeys(BADGES, "0 breaches / 0 no-data")
+    following = a_warehouse(tmp_path / "next", "DELETE FROM raw.reading WHERE id <> 'R1'")
+
+    class Swapped(DuckDBEngine):
+        @contextmanager
+        def snapshot(self) -> Iterator[DuckDBSnapshot]:
+            with super().snapshot() as opened:
+                following.replace(file)
+                yield opened
+
+    before = evaluate(Swapped(file), None)
+    after = evaluate(file, None)
+    assert badges(before) == BADGES
+    assert badges(after) == dict.fromkeys(BADGES, "0 breaches / 0 no-data")
+    assert before["a-own"].snapshot != after["a-own"].snapshot
 
 
 def test_a_row_number_of_any_size_can_be_recorded(tmp_path: Path, store: sa.Engine) -> None:
@@ -380,3 +423,19 @@ def test_a_contract_that_the_views_do_not_have_columns_for_is_told_by_the_view(
     found = evaluate(a_warehouse(tmp_path), store, contract=contract)
     for made in found.values():
         assert_not_made(store, made, NotMadeReason.VIEW_CHANGED, "view ontology.reading has no column 'page'")
+
+
+def test_the_limit_runs_until_the_last_member_is_fetched(tmp_path: Path) -> None:
+    """Results stream, so time that passes between two fetches counts as well."""
+    file = a_warehouse(
+        tmp_path, "INSERT INTO raw.reading SELECT 'K' || i, 'north', '-1', 'r.csv', i FROM range(200000) AS r(i)"
+    )
+    contract = a_contract()
+    (definition,) = some_monitors(contract, "monitors: [{id: m, object: reading, breach_when: value < 0}]")
+    query = compile_monitor(definition, contract).breach.query
+    with DuckDBEngine(file).snapshot() as snapshot:
+        members = snapshot.stream(query, timedelta(seconds=2))
+        next(members)
+        time.sleep(2.5)
+        with pytest.raises(QueryTimeout):
+            list(members)

@@ -125,9 +125,7 @@ def evaluate(
     """Evaluates the monitors as one batch; what each came to, by its id."""
     known = a_contract(contract)
     limits = timeouts or {}
-    definitions = [
-        replace(item, timeout=limits.get(item.id, item.timeout)) for item in some_monitors(known, monitors)
-    ]
+    definitions = [replace(item, timeout=limits.get(item.id, item.timeout)) for item in some_monitors(known, monitors)]
     used = DuckDBEngine(engine) if isinstance(engine, Path) else engine
     evaluator = Evaluator(known, used, FixedClock(NOW))
     recorded = list(evaluator.evaluate(manual_slots(definitions, known, NOW), store))
@@ -138,7 +136,7 @@ def evaluate(
 def rows(store: sa.Engine, table: sa.Table) -> Sequence[Mapping[str, Any]]:
     """Every row of a table, in the order of its key."""
     with read_only(store).connect() as connection:
-        return list(connection.execute(sa.select(table).order_by(*table.primary_key.columns)).mappings())
+        return connection.execute(sa.select(table).order_by(*table.primary_key.columns)).mappings().all()
 
 
 def stored(store: sa.Engine, made: Evaluation) -> tuple[Mapping[str, Any], dict[str, Any], int]:

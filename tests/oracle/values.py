@@ -40,6 +40,9 @@ def read_property(of: Property, row: Mapping[str, object], physical: Mapping[str
     if of.cause is None or _is_blank(row[of.cause]):
         return outcome
     given = trim(_text_of(row[of.cause]))
+    if given == Cause.CENSORED and isinstance(outcome, Censored):
+        # The view says why there is no value, and the bound says what there is instead.
+        return outcome
     if given in set(Cause):
         return Indeterminate(Cause(given))
     return Indeterminate(cause_of(outcome) or Cause.NOT_CASTABLE)
