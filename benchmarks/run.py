@@ -83,7 +83,11 @@ def shapes(snapshot: DuckDBSnapshot, connection: duckdb.DuckDBPyConnection) -> d
         if not isinstance(condition, Comparison):
             raise SystemExit(f"{text} is no comparison")
         compiled = compile_monitor(MonitorDefinition("bench", "pay", condition), contract(), views)
-        queries = {"breach": compiled.breach.query, "no_data": compiled.no_data.query, "population": compiled.population}
+        queries = {
+            "breach": compiled.breach.query,
+            "no_data": compiled.no_data.query,
+            "population": compiled.population,
+        }
         for title, query in queries.items():
             found[f"{name}: {title}"] = lambda query=query: snapshot.run(query, TIMEOUT)
     return found

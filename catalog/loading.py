@@ -22,7 +22,7 @@ from catalog.link_rules import link_findings
 from catalog.object_rules import object_findings, unique_findings
 from trivet.canonical import Json, content_hash, normal_text
 from trivet.clock import is_time_zone
-from trivet.documents import Document
+from trivet.documents import Document, in_order
 from trivet.findings import Finding
 from trivet.validation import validate
 
@@ -44,12 +44,12 @@ def load_contract(documents: Sequence[Document]) -> ContractResult:
         findings += faults
         if model is not None:
             read.append((document, model))
+    if not findings:
+        findings += _section_findings(read)
+        findings += _reference_findings(read)
     if findings:
-        return ContractResult(None, tuple(findings))
-    findings += _section_findings(read)
-    findings += _reference_findings(read)
-    if findings:
-        return ContractResult(None, tuple(findings))
+        by_file = [in_order(item for item in findings if item.file == document.file) for document in documents]
+        return ContractResult(None, tuple(item for of_file in by_file for item in of_file))
     return ContractResult(_contract(read), ())
 
 

@@ -54,9 +54,9 @@ def _property_findings(document: Document, path: Path, model: PropertyModel) -> 
             yield document.finding((*path, *key), f"'{column}' is the property itself; name its companion column")
     if model.censored and not (model.type.is_number or model.type.kind in (Kind.DATE, Kind.TIMESTAMP)):
         yield document.finding(
-            (*path, "censored"), f"a {model.type} has no bounds; only numbers and dates can be censored"
+            (*path, "censored"), f"{model.type} has no bounds; only numbers and dates can be censored"
         )
     if model.non_negative and not model.type.is_number:
-        yield document.finding((*path, "non_negative"), f"a {model.type} has no sign; only numbers can be non-negative")
+        yield document.finding((*path, "non_negative"), f"{model.type} has no sign; only numbers can be non-negative")
     if model.display and not (model.type.is_number and model.type.kind is not Kind.INTEGER):
-        yield document.finding((*path, "display", "scale"), f"a {model.type} has no digits after the point to show")
+        yield document.finding((*path, "display", "scale"), f"{model.type} has no digits after the point to show")

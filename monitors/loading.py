@@ -14,7 +14,7 @@ from monitors.cron import cron_fault
 from monitors.definition import MonitorDefinition, NoDataPolicy, Schedule
 from monitors.document import MonitorFileModel, MonitorModel, ScheduleModel
 from trivet.clock import is_time_zone
-from trivet.documents import Document, Path
+from trivet.documents import Document, Path, in_order
 from trivet.findings import Finding, did_you_mean
 from trivet.validation import examine, validate
 
@@ -34,18 +34,19 @@ def load_monitors(documents: Sequence[Document], contract: Contract, receivers: 
     seen: dict[str, str] = {}
     for document in documents:
         items, faults = _read_items(document)
-        findings += faults
+        of_document = [*faults]
         for index, item in items:
             path: Path = ("monitors", index)
             if item.id in seen:
-                findings.append(
+                of_document.append(
                     document.finding((*path, "id"), f"'{item.id}' is already the id of a monitor in {seen[item.id]}")
                 )
             seen.setdefault(item.id, document.file)
             definition, of_monitor = _load_monitor(document, path, item, contract, receivers)
-            findings += of_monitor
+            of_document += of_monitor
             if definition is not None:
                 monitors.append(definition)
+        findings += in_order(of_document)
     return MonitorsResult(() if findings else tuple(monitors), tuple(findings))
 
 

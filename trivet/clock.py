@@ -34,8 +34,14 @@ class FixedClock:
 
 
 def utc_text(instant: datetime) -> str:
-    """An instant as stored and hashed: `2026-11-30T06:00:00.000000Z`, always six fraction digits."""
-    return instant.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    """An instant as stored and hashed: `2026-11-30T06:00:00.000000Z`, always six fraction digits.
+
+    Raises:
+        ValueError: it has no time zone; the machine's own must never be taken for it.
+    """
+    if instant.tzinfo is None:
+        raise ValueError(f"{instant} has no time zone")
+    return f"{instant.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
 
 
 def is_time_zone(name: str) -> bool:

@@ -115,7 +115,7 @@ def test_a_process_that_is_killed_leaves_nothing_half_written(tmp_path: Path) ->
 def test_two_processes_that_evaluate_at_once_are_both_recorded(tmp_path: Path) -> None:
     store = migrated_store(tmp_path)
     a_warehouse(tmp_path)
-    times = 8
+    times = 5
     processes = [drive(tmp_path, times) for _ in range(2)]
     for process in processes:
         let_go(process)

@@ -22,10 +22,11 @@ from catalog.engines.port import Engine
 from catalog.loading import load_contract
 from ledger.verify import verify
 from monitors.definition import MonitorDefinition
-from monitors.evaluation import Evaluation
+from monitors.evaluation import Evaluation, NotMade
 from monitors.loading import load_monitors
 from trivet.clock import FixedClock
 from trivet.documents import Document, read_yaml
+from trivet.verdicts import EvaluationStatus, NotMadeReason, Verdict
 from worker.binding import EVALUATION_BINDING
 from worker.evaluate import Evaluator, manual_slots
 from worker.stores import read_only
@@ -133,13 +134,13 @@ def evaluate(
     return {item.evaluation.definition.id: item.evaluation for item in recorded}
 
 
-def rows(store: sa.Engine, table: sa.Table) -> Sequence[Mapping[str, Any]]:
+def rows(store: sa.Engine, table: sa.Table) -> Sequence[sa.RowMapping]:
     """Every row of a table, in the order of its key."""
     with read_only(store).connect() as connection:
         return connection.execute(sa.select(table).order_by(*table.primary_key.columns)).mappings().all()
 
 
-def stored(store: sa.Engine, made: Evaluation) -> tuple[Mapping[str, Any], dict[str, Any], int]:
+def stored(store: sa.Engine, made: Evaluation) -> tuple[sa.RowMapping, dict[str, Any], int]:
     """The row of an evaluation, its counts by verdict, and the number of its members."""
     with suppress(StopIteration):
         row = next(row for row in rows(store, evaluation) if row["evaluation_id"] == made.evaluation_id)
@@ -154,3 +155,24 @@ def assert_verifies(store: sa.Engine, entries: int) -> None:
     with read_only(store).connect() as connection:
         report = verify(connection, [EVALUATION_BINDING])
     assert (report.damage, report.entries) == ((), entries)
+
+
+def badges(found: dict[str, Evaluation]) -> dict[str, str | None]:
+    """The badge of each evaluation."""
+    return {name: made.badge for name, made in found.items()}
+
+
+def assert_not_made(store: sa.Engine, made: Evaluation, reason: NotMadeReason, message: str) -> None:
+    """The evaluation is no_data without counts, with its reason, and is written down so."""
+    assert isinstance(made.outcome, NotMade)
+    assert made.outcome.reason is reason
+    assert made.outcome.message is not None
+    assert message in made.outcome.message
+    assert "\n" not in made.outcome.message
+    assert (made.verdict, made.status, made.badge) == (Verdict.NO_DATA, EvaluationStatus.NOT_MADE, None)
+    assert (made.breached, made.undecided) == ((), ())
+    row, counts, members = stored(store, made)
+    assert (row["status"], row["verdict"], row["reason"]) == ("not_made", "no_data", reason.value)
+    names = ("population", "breach", "no_data", "compliant", "partial", "duplicate_keys", "unexpected")
+    assert {row[name] for name in names} == {None}
+    assert (counts, members) == ({"no_data": None}, 0)

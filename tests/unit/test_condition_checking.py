@@ -140,5 +140,5 @@ def test_names_are_resolved_from_the_object_type_outwards() -> None:
     assert scope_of("rate").resolve(PropertyRef("hours", "payments")).type == INTEGER
     with pytest.raises(TypeFault, match="rate has no link 'governed_by'; known: payments"):
         scope_of("rate").resolve(PropertyRef("min_rate", "governed_by"))
-    with pytest.raises(TypeFault, match="shift has no link 'governed_by'$"):
+    with pytest.raises(TypeFault, match=r"shift has no link 'governed_by'$"):
         scope_of("shift").resolve(PropertyRef("min_rate", "governed_by"))
