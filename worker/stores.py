@@ -134,7 +134,11 @@ def _open_sqlite(url: URL, create: bool) -> sa.Engine:
     if not create and not Path(url.database or "").is_file():
         raise UnavailableError(f"there is no store at {url.database}; run `trivet db upgrade` to make one")
     file = Path(url.database or "").absolute()
-    engine = sa.create_engine(url, creator=lambda: _immutable(file)) if _is_closed(file) else sa.create_engine(url)
+    # Without a pool a connection closes where its `with` ends, and no file is held open behind anyone's back.
+    options: dict[str, Any] = {"poolclass": sa.NullPool}
+    if _is_closed(file):
+        options["creator"] = lambda: _immutable(file)
+    engine = sa.create_engine(url, **options)
     sa.event.listen(engine, "connect", _set_up_sqlite)
     sa.event.listen(engine, "begin", _begin_sqlite)
     sa.event.listen(engine, "handle_error", _refuse_unusable)
