@@ -18,6 +18,7 @@ import sqlglot
 from sqlglot import Token, exp
 from sqlglot.errors import ParseError, SqlglotError
 
+from catalog.sql_bounds import beyond_bounds
 from sources.identifiers import RAW_SCHEMA, RESERVED_SCHEMAS, VIEW_SCHEMA, quoted
 from sources.view_rules import Relation, position_at, relations, view_faults
 from sources.workspace_files import matching_files
@@ -83,6 +84,8 @@ def read_view(document: str, content: bytes) -> View | list[Finding]:
     if isinstance(text, Finding):
         return [text]
     try:
+        if (bound := beyond_bounds(text, _DIALECT)) is not None:
+            return [Finding(document, None, "", f"cannot be read as SQL: {bound}")]
         tokens = sqlglot.tokenize(text, read=_DIALECT)
         parsed = sqlglot.parse(text, read=_DIALECT)
     except ParseError as error:

@@ -11,6 +11,7 @@ from sqlglot.optimizer.scope import Scope, traverse_scope
 
 from catalog.contract import Contract
 from catalog.referee.certified import Clause, Purpose
+from catalog.sql_bounds import beyond_bounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,8 @@ def parse_one(text: str, dialect: str) -> exp.Expression | Objection:
         RecursionError: it is nested too deeply.
     """
     try:
+        if (bound := beyond_bounds(text, dialect)) is not None:
+            return Objection(Clause.ONE_STATEMENT, bound)
         parsed = sqlglot.parse(text, dialect=dialect)
     except RecursionError:
         raise
