@@ -1,1 +1,5 @@
-"""From an evaluation to an alert change, an outbox row and a notice; a later part of the project fills it."""
+"""From an evaluation to an alert change, outbox rows and notices.
+
+`changes` decides, purely; `recording` writes the change, its ledger entry and its outbox rows inside the
+evaluation's transaction; `delivery` sends from the outbox afterwards, through the port in `notifiers`.
+"""

@@ -35,6 +35,16 @@ class Restates(StrEnum):
     """Each effective date restates the whole schedule."""
 
 
+class Additivity(StrEnum):
+    """Over what the values of a property may be summed."""
+
+    ADDITIVE = "additive"
+    SEMI_ADDITIVE = "semi_additive"
+    """Over everything but time, such as a balance."""
+    NON_ADDITIVE = "non_additive"
+    """Over nothing, such as a rate."""
+
+
 class Sensitivity(StrEnum):
     """Who may see a property's values."""
 
@@ -59,6 +69,8 @@ class Property:
     name: str
     type: DataType
     description: str = ""
+    synonyms: tuple[str, ...] = ()
+    """Other words by which people ask for it."""
     unit: str | None = None
     """Such as `AUD/hour`; None when it has none or none is declared."""
     missing: tuple[str, ...] = ()
@@ -70,6 +82,8 @@ class Property:
     censored: CensoredColumns | None = None
     non_negative: bool = False
     """Bounds the other end of a censored value at zero."""
+    additivity: Additivity | None = None
+    """Whether sums of it mean something; None where the contract does not say."""
     display_scale: int | None = None
     """Digits after the point that a person is shown at least; never rounds."""
     sensitivity: Sensitivity = Sensitivity.NONE

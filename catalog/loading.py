@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from catalog.contract import (
+    Additivity,
     Calendar,
     CensoredColumns,
     Contract,
@@ -142,12 +143,14 @@ def _property(model: PropertyModel) -> Property:
         name=model.name,
         type=model.type,
         description=model.description,
+        synonyms=tuple(model.synonyms),
         unit=model.unit,
         missing=tuple(model.missing),
         raw=model.raw,
         cause=model.cause,
         censored=CensoredColumns(model.censored.side, model.censored.limit) if model.censored else None,
         non_negative=model.non_negative,
+        additivity=Additivity(model.additivity) if model.additivity else None,
         display_scale=model.display.scale if model.display else None,
         sensitivity=model.sensitivity,
     )

@@ -11,17 +11,28 @@ from typing import Any
 import click
 from rich.text import Text
 
+from cli.ask import show_outcome
 from cli.evaluations import show_evaluation
 from cli.init import copy_example
 from cli.invocation import Invocation, command
+from ledger.verify import verify as verify_ledger
 from monitors.evaluation import Evaluation, Member, NotMade
+from resolver.pipeline import Asked
 from trivet.errors import UsageError
 from trivet.exits import Exit
+from worker.asking import resolver_of
 from worker.evaluate import Recorded, manual_slots
+from worker.outcomes import BINDINGS, StoreRecorder
 from worker.shipped import shipped
+from worker.stores import read_only
 
 EXAMPLE = "aruma"
 TRUTH = "truth.json"
+QUESTIONS = (
+    "How many employees are paid below the floor?",
+    "Who has no floor?",
+    "What is our employee churn rate?",
+)
 
 
 @click.command()
@@ -46,12 +57,26 @@ def demo(invocation: Invocation, new: Path, verify: bool) -> int:
     rows = ", ".join(f"{item.rows} {item.name}" for item in report.views)
     invocation.output.print(f"{new}: ingested {rows}")
     slots = manual_slots(monitors, contract, invocation.clock.now())
-    done = list(wiring.evaluator(contract).evaluate(slots, wiring.store()))
+    store = wiring.store()
+    done = list(wiring.evaluator(contract).evaluate(slots, store))
     for recorded in done:
         show_evaluation(invocation.output, recorded.evaluation, recorded.ledger_seq)
+    invocation.output.print(Text("\nThe alert, as it was sent", style="bold"))
+    wiring.deliver(store, invocation.output.tell)
+    resolver = resolver_of(wiring, contract, monitors, recorder=StoreRecorder(store))
+    asked = [resolver.ask(question, None) for question in QUESTIONS]
+    for question, answer in zip(QUESTIONS, asked, strict=True):
+        invocation.output.print(Text(f"\nAsked: {question}", style="bold"))
+        show_outcome(invocation.output, answer.outcome, answer.ledger_seq)
+    with read_only(store).connect() as connection:
+        ledger = verify_ledger(connection, BINDINGS)
+    invocation.output.print(f"\nledger: {ledger.entries} entries and {ledger.rows} bound rows verified")
     differences = _differences(new, [recorded.evaluation for recorded in done]) if verify else []
     if invocation.output.as_json:
-        _document(invocation, new, done, differences if verify else None)
+        _document(invocation, new, done, differences if verify else None, asked)
+    if not ledger.ok:
+        invocation.output.complain("the ledger does not verify; `trivet ledger verify` says where")
+        return Exit.CHECK_FAILED
     if differences:
         invocation.output.complain("the demo differs from the generator's truth:\n" + "\n".join(differences))
         return Exit.CHECK_FAILED
@@ -105,10 +130,13 @@ def _key(member: Member) -> str:
     return str(next(iter(member.key.values())))
 
 
-def _document(invocation: Invocation, new: Path, done: list[Recorded], differences: list[str] | None) -> None:
+def _document(
+    invocation: Invocation, new: Path, done: list[Recorded], differences: list[str] | None, asked: list[Asked]
+) -> None:
     document: dict[str, object] = {
         "workspace": str(new),
         "evaluations": [recorded.evaluation.to_json(recorded.ledger_seq) for recorded in done],
+        "outcomes": [answer.outcome.to_json(answer.ledger_seq) for answer in asked],
     }
     if differences is not None:
         document |= {"verified": not differences, "differences": differences}

@@ -34,6 +34,8 @@ def evaluate(invocation: Invocation, ids: tuple[str, ...], at: str | None, dry_r
             invocation.output.document(recorded.evaluation.to_json(recorded.ledger_seq))
         else:
             show_evaluation(invocation.output, recorded.evaluation, recorded.ledger_seq)
+    if store is not None and wiring.settings.receivers:
+        wiring.deliver(store, invocation.output.tell)
     return exit_code(done)
 
 

@@ -15,7 +15,7 @@ from ledger.verify import verify as verify_ledger
 from trivet.errors import CheckFailedError, UsageError
 from trivet.exits import Exit
 from trivet.verdicts import Verdict
-from worker.binding import EVALUATION_BINDING
+from worker.outcomes import BINDINGS
 from worker.stores import read_only
 
 
@@ -71,7 +71,7 @@ def verify(invocation: Invocation) -> int:
     """Recompute every hash of the ledger and of the rows that it binds."""
     engine = read_only(invocation.wiring().store(create=False))
     with engine.connect() as connection:
-        report = verify_ledger(connection, [EVALUATION_BINDING])
+        report = verify_ledger(connection, BINDINGS)
     if invocation.output.as_json:
         damage = [{"seq": item.seq, "kind": item.kind, "message": item.message} for item in report.damage]
         invocation.output.document({"ok": report.ok, "entries": report.entries, "rows": report.rows, "damage": damage})
@@ -97,8 +97,10 @@ def _content(item: LedgerEntry) -> dict[str, Any]:
 
 def _row(item: LedgerEntry, content: dict[str, Any]) -> tuple[str, str, str, str]:
     counts = content.get("counts")
-    what = str(content.get("monitor_id") or content.get("subject_id"))
-    if content.get("verdict"):
+    what = str(content.get("monitor_id") or content.get("question") or content.get("subject_id"))
+    if content.get("question"):
+        what += f": {content.get('reason_code') or content.get('state')}"
+    elif content.get("verdict"):
         what += f": {content['verdict']}"
     if isinstance(counts, dict) and counts.get("population") is not None:
         what += f" ({', '.join(f'{counts.get(verdict)} {verdict}' for verdict in Verdict)})"

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import click
 
+from cli.alerts import alerts
+from cli.ask import ask
 from cli.check import check
 from cli.db import db
 from cli.demo import demo
@@ -21,6 +23,9 @@ from cli.init import init
 from cli.invocation import Invocation
 from cli.ledger import ledger
 from cli.monitors import monitors
+from cli.production import beat, worker
+from cli.referee import referee
+from cli.run import run_daemon
 from cli.schema import schema
 from cli.settings import settings
 from trivet import __version__
@@ -49,6 +54,11 @@ def trivet(context: click.Context, directory: Path | None, as_json: bool) -> Non
 
 for _command in (demo, init, check, ingest, monitors, evaluate, ledger, db, schema, settings, doctor):
     trivet.add_command(_command)
+trivet.add_command(alerts)
+for _command in (run_daemon, beat, worker):
+    trivet.add_command(_command)
+trivet.add_command(referee)
+trivet.add_command(ask)
 
 
 def main() -> None:

@@ -52,6 +52,13 @@ class Output:
         """Words on standard error."""
         self._errors.print(Text(visible(text, keep_lines=True), style=style or ""), soft_wrap=True)
 
+    def tell(self, text: str) -> None:
+        """An alert for whoever stands at the terminal: beside the document, not in it, where a program reads."""
+        if self.as_json:
+            self.complain(text)
+        else:
+            self.print(Text(visible(text, keep_lines=True)))
+
     def table(self, columns: Sequence[str], rows: Iterable[Sequence[str | Text | None]], title: str = "") -> None:
         """A table for a person."""
         if not self.as_json:

@@ -1,1 +1,4 @@
-"""From a question to a grounded answer or a reasoned refusal; a later part of the project fills it."""
+"""Questions: from a person's words to an answer whose every figure is grounded, or to a refusal that says why.
+
+`pipeline.py` is the file to read first.
+"""

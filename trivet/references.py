@@ -6,10 +6,12 @@ the field types here shows a value, which may be a secret.
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 from pydantic import PlainSerializer, PlainValidator, WithJsonSchema
 
@@ -65,6 +67,33 @@ def resolve_reference(reference: SecretRef, environment: Mapping[str, str], read
         message = f"the secret is missing: the {what} or is blank; set it, or change the reference"
         raise InputError([Finding(str(reference), None, "", message)])
     return Secret(value)
+
+
+def refused_webhook_url(url: str, *, insecure: bool) -> str | None:
+    """Why a URL is not posted to; None where it is.
+
+    `https` only; with `insecure`, `http` to this machine too. The URL itself is not repeated: it may hold a secret.
+    """
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname
+    except ValueError:
+        host = None
+    if not host or parts.scheme not in ("http", "https") or not url.isprintable() or " " in url:
+        return "the webhook's url is no http or https URL"
+    if parts.scheme == "https" or (insecure and _is_loopback(host)):
+        return None
+    if insecure:
+        return "the webhook's url is http to another machine: insecure allows that to this machine only; use https"
+    return "the webhook's url must begin with https:// (insecure: true allows http:// to this machine)"
+
+
+def _is_loopback(host: str) -> bool:
+    """Whether a host is this machine by definition: `localhost`, 127.0.0.0/8, ::1."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 _ENV_REFERENCE = re.compile(r"env:([A-Za-z_][A-Za-z0-9_]*)")
@@ -137,4 +166,5 @@ Reference = Annotated[
 StoreUrl = Annotated[str | SecretRef, *_url_type(_url_reader("sqlite", "postgresql+psycopg"))]
 BrokerUrl = Annotated[str | SecretRef, *_url_type(_url_reader("redis", "rediss", "redis+socket"))]
 ReceiverUrl = Annotated[str | SecretRef, *_url_type(_url_reader(), _any_url_printed)]
+WebhookUrl = Annotated[str | SecretRef, *_url_type(_url_reader("https", "http"), _any_url_printed)]
 ModelUrl = Annotated[str, *_url_type(_url_reader("http", "https", references=False))]

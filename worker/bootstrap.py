@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import sqlalchemy as sa
 
+from alerts.delivery import DeliveryReport, deliver_due
+from alerts.notifiers.build import build_notifiers
+from alerts.notifiers.port import Notifier
+from alerts.recording import apply
+from alerts.routing import Target, routing_of
 from catalog.contract import Contract
 from catalog.engines.duckdb_engine import DuckDBEngine
 from catalog.engines.port import Engine
+from monitors.evaluation import Evaluation
 from sources.check import check_columns
 from sources.ingest import ingest
 from sources.report import IngestReport
 from trivet.clock import Clock, SystemClock
-from trivet.errors import UnavailableError
+from trivet.errors import UnavailableError, UsageError
 from trivet.findings import Finding
-from trivet.references import SecretRef, resolve_reference
+from trivet.references import Secret, SecretRef, resolve_reference
 from trivet.settings import Settings
 from worker.evaluate import Evaluator
+from worker.runtime import Runtime
 from worker.shipped import shipped
-from worker.stores import latest_revision, open_store, store_revision, upgrade_store
+from worker.stores import is_empty_store, latest_revision, open_store, store_clock, store_revision, upgrade_store
+from worker.watching import WatchedWorkspace
 from worker.workspace import CONTRACT_FILE, SOURCES_FILE, VIEWS_FOLDER
 
 
@@ -45,7 +55,58 @@ class Wiring:
 
     def evaluator(self, contract: Contract) -> Evaluator:
         """The evaluator over this workspace's warehouse."""
-        return Evaluator(contract, self.engine(), self.clock)
+        routing = routing_of(self.settings)
+
+        def alert(connection: sa.Connection, made: Evaluation) -> None:
+            apply(connection, made, routing)
+
+        return Evaluator(contract, self.engine(), self.clock, alert)
+
+    def notifiers(self, write: Callable[[str], None]) -> dict[Target, Notifier]:
+        """One notifier for each address of each receiver; receivers of kind stdout call `write`.
+
+        Built in the process that sends: a thread pool does not survive a fork.
+        """
+        return build_notifiers(self.settings.receivers, self.secret, self.clock, write)
+
+    def deliver(self, store: sa.Engine, write: Callable[[str], None]) -> DeliveryReport:
+        """Sends what waits in the outbox."""
+        return deliver_due(store, self.notifiers(write), self.clock)
+
+    def secret(self, reference: SecretRef) -> Secret:
+        """What a reference names, read from the environment or from a file of the workspace.
+
+        Raises:
+            InputError: there is nothing; the message holds no secret.
+        """
+        return resolve_reference(reference, self.environment, self._read_secret)
+
+    def runtime(self) -> Runtime:
+        """The parts of a daemon, for one process: what it opens must not be taken over a fork.
+
+        Raises:
+            InputError: the workspace is at fault.
+            UnavailableError: as `store` does.
+        """
+        watched = WatchedWorkspace(self.path, self.environment)
+        store = self.store()
+        clock = store_clock(store, self.clock)
+        deliver = partial(self._deliver_all, store) if self.settings.receivers else None
+        return Runtime(store, clock, self.settings.scheduler.lease, watched, self.evaluator, deliver)
+
+    def _deliver_all(self, store: sa.Engine) -> None:
+        self.deliver(store, _to_standard_output)
+
+    def broker_url(self) -> str:
+        """The broker's URL with its reference resolved.
+
+        Raises:
+            UsageError: the settings name none, since they are for the embedded daemon.
+        """
+        broker = self.settings.scheduler.broker
+        if self.settings.scheduler.mode != "celery" or broker is None:
+            raise UsageError("the settings are for `trivet run`; set scheduler.mode to celery, and scheduler.broker")
+        return self._resolved(broker)
 
     def store(self, *, create: bool = True) -> sa.Engine:
         """The audit store; a SQLite file is made and migrated where there is none yet.
@@ -54,9 +115,9 @@ class Wiring:
             UnavailableError: it is not there, cannot be opened, or wants a migration first.
         """
         url = self.store_url()
-        fresh = create and self._is_missing_file(url)
         engine = open_store(url, create=create)
-        if fresh:
+        # A file without tables is one that someone else is making at this moment: the upgrade waits for that.
+        if create and engine.dialect.name == "sqlite" and is_empty_store(engine):
             upgrade_store(engine, shipped("migrations"))
             return engine
         found, latest = store_revision(engine), latest_revision(shipped("migrations"))
@@ -75,11 +136,7 @@ class Wiring:
 
     def store_url(self) -> str:
         """The store's URL with its reference resolved and a SQLite path made absolute."""
-        url = self.settings.store.url
-        if isinstance(url, SecretRef):
-            text = resolve_reference(url, self.environment, self._read_secret).reveal()
-        else:
-            text = url
+        text = self._resolved(self.settings.store.url)
         relative = text.removeprefix("sqlite:///")
         if relative != text and not relative.startswith("/"):
             return f"sqlite:///{(self.path / relative).resolve()}"
@@ -102,9 +159,19 @@ class Wiring:
             check=check,
         )
 
+    def _resolved(self, url: str | SecretRef) -> str:
+        if isinstance(url, SecretRef):
+            return resolve_reference(url, self.environment, self._read_secret).reveal()
+        return url
+
     def _is_missing_file(self, url: str) -> bool:
         file = url.removeprefix("sqlite:///")
         return file != url and not Path(file).exists()
 
     def _read_secret(self, name: str) -> str:
         return (self.path / name).read_text("utf-8")
+
+
+def _to_standard_output(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()

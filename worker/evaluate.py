@@ -8,8 +8,10 @@ at all.
 from __future__ import annotations
 
 import hashlib
+import logging
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
@@ -20,11 +22,14 @@ import sqlalchemy as sa
 from catalog.contract import Contract
 from catalog.engines.port import Engine, Snapshot
 from monitors.definition import MonitorDefinition
-from monitors.evaluation import Evaluation
-from trivet.clock import Clock
-from trivet.verdicts import Trigger
+from monitors.evaluation import Evaluation, NotMade
+from trivet.clock import Clock, utc_text
+from trivet.verdicts import NotMadeReason, SlotCause, Trigger
+from worker.claims import Claim, finish, slot_evaluation_id
 from worker.judging import Judgement, judge, warehouse_fault
 from worker.recording import record
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +41,8 @@ class Slot:
     at: datetime
     """The scheduled instant, with the offset that people read it in."""
     trigger: Trigger
+    claim: Claim | None = None
+    """The right to commit its result; None for one that nobody else can have, such as a person's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,17 +60,26 @@ class Evaluator:
     contract: Contract
     engine: Engine
     clock: Clock
+    after_record: Callable[[sa.Connection, Evaluation], None] | None = None
+    """Called with each evaluation once it is recorded, in the same savepoint: both stand, or neither."""
 
-    def evaluate(self, slots: Sequence[Slot], store: sa.Engine | None) -> Iterator[Recorded]:
+    def evaluate(
+        self,
+        slots: Sequence[Slot],
+        store: sa.Engine | None,
+        keeping: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> Iterator[Recorded]:
         """Evaluates the slots batch by batch and records each batch as it is done.
 
         Args:
             slots: monitors to evaluate, in any order.
             store: the audit store; None for a dry run, which records nothing.
+            keeping: keeps the slots' claims while a batch is judged.
         """
         for batch in batches(slots):
-            evaluations = list(self.judge_batch(batch))
-            yield from self._record_batch(evaluations, store)
+            with keeping():
+                evaluations = list(self.judge_batch(batch))
+            yield from self._record_batch(batch, evaluations, store)
 
     def judge_batch(self, batch: Sequence[Slot]) -> Iterator[Evaluation]:
         """Judges the slots on one snapshot, and on a fresh one after a query that spoilt it."""
@@ -83,15 +99,33 @@ class Evaluator:
                     yield self._evaluation(slot, self.clock.now(), Judgement(warehouse_fault(error)), None)
                 return
 
-    def _record_batch(self, evaluations: Sequence[Evaluation], store: sa.Engine | None) -> Iterator[Recorded]:
+    def not_evaluated(self, slot: Slot, cause: SlotCause, message: str) -> Evaluation:
+        """The evaluation of a slot that came due and that nobody will evaluate."""
+        outcome = NotMade(NotMadeReason.NOT_EVALUATED, message, cause)
+        return self._evaluation(slot, self.clock.now(), Judgement(outcome), None)
+
+    def write(self, connection: sa.Connection, made: Evaluation) -> Recorded:
+        """Records one evaluation, and what follows from it, inside the caller's transaction."""
+        with connection.begin_nested():
+            entry = record(connection, made)
+            if self.after_record is not None:
+                self.after_record(connection, made)
+        return Recorded(made, entry.seq)
+
+    def _record_batch(
+        self, batch: Sequence[Slot], evaluations: Sequence[Evaluation], store: sa.Engine | None
+    ) -> Iterator[Recorded]:
         if store is None:
             yield from (Recorded(evaluation, None) for evaluation in evaluations)
             return
         with store.begin() as connection:
+            ended = finish(connection, [slot.claim for slot in batch if slot.claim is not None])
             recorded = []
-            for evaluation in evaluations:
-                with connection.begin_nested():
-                    recorded.append(Recorded(evaluation, record(connection, evaluation).seq))
+            for slot, evaluation in zip(batch, evaluations, strict=True):
+                if slot.claim is not None and slot.claim.key not in ended:
+                    _log.warning("%s at %s: taken over, result dropped", slot.definition.id, utc_text(slot.at))
+                    continue
+                recorded.append(self.write(connection, evaluation))
         yield from recorded
 
     def _evaluation(self, slot: Slot, started: datetime, judgement: Judgement, snapshot: Snapshot | None) -> Evaluation:
@@ -130,3 +164,8 @@ def manual_slots(monitors: Sequence[MonitorDefinition], contract: Contract, at: 
         identity = hashlib.sha256(uuid.uuid4().bytes).hexdigest()
         found.append(Slot(identity, definition, at.astimezone(zone), Trigger.MANUAL))
     return found
+
+
+def scheduled_slot(definition: MonitorDefinition, at: datetime, claim: Claim | None = None) -> Slot:
+    """A slot of a schedule: its id follows from the definition and the instant."""
+    return Slot(slot_evaluation_id(definition, at), definition, at, Trigger.SCHEDULE, claim)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -16,6 +17,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy.engine import URL, ExceptionContext, make_url
 from sqlalchemy.exc import ArgumentError, DatabaseError, OperationalError
 
+from trivet.clock import Clock
 from trivet.errors import CheckFailedError, InputError, InternalError, UnavailableError
 from trivet.findings import Finding
 
@@ -69,6 +71,24 @@ def read_only(engine: sa.Engine) -> sa.Engine:
     return engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
 
 
+class StoreClock:
+    """The clock of a PostgreSQL server, which all that share the store agree on."""
+
+    def __init__(self, engine: sa.Engine) -> None:
+        self._engine = engine
+
+    def now(self) -> datetime:
+        """The current instant, aware, in UTC."""
+        with read_only(self._engine).connect() as connection:
+            instant: datetime = connection.execute(sa.select(sa.func.clock_timestamp())).scalar_one()
+        return instant.astimezone(UTC)
+
+
+def store_clock(engine: sa.Engine, machine: Clock) -> Clock:
+    """By whose time leases end: the server's, or the machine's where the store is a file on it."""
+    return StoreClock(engine) if engine.dialect.name == "postgresql" else machine
+
+
 def upgrade_store(engine: sa.Engine, migrations: Path) -> None:
     """Runs every migration that the store lacks, in one transaction.
 
@@ -99,6 +119,19 @@ def store_revision(engine: sa.Engine) -> str | None:
             raise
         message = f"the store at {engine.url.database} is damaged: {error.orig}; restore it from a backup"
         raise CheckFailedError(message) from error
+
+
+def is_empty_store(engine: sa.Engine) -> bool:
+    """Whether the store holds no table: it was never migrated, or is being migrated for the first time.
+
+    Raises:
+        CheckFailedError: the file is no database, or a damaged one.
+        UnavailableError: the store cannot be reached.
+    """
+    if store_revision(engine) is not None:
+        return False
+    with read_only(engine).connect() as connection:
+        return not sa.inspect(connection).get_table_names()
 
 
 def latest_revision(migrations: Path) -> str:

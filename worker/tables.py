@@ -4,9 +4,14 @@ All times are canonical UTC text, and all JSON is text that holds canonical JSON
 the same bytes on SQLite and PostgreSQL. Every row is bound to its evaluation's ledger entry
 (`worker.binding`); all columns are hashed, so a row is written once and never updated. Columns
 that later migrations add are nullable.
+
+`slot` and `watermark` are the scheduler's bookkeeping: who works on what, and how far was planned.
+Their rows change and are not bound; what a slot came to is its evaluation.
 """
 
 from __future__ import annotations
+
+from enum import StrEnum
 
 import sqlalchemy as sa
 
@@ -96,4 +101,54 @@ member = sa.Table(
     # JSON list: where in the sources the values were printed.
     sa.Column("provenance", sa.Text, nullable=False),
     sa.Column("partial", sa.Boolean, nullable=False),
+)
+
+
+class SlotState(StrEnum):
+    """How far a slot got. Done and quarantined ones have their evaluation."""
+
+    PLANNED = "planned"
+    RUNNING = "running"
+    DONE = "done"
+    QUARANTINED = "quarantined"
+    """It was begun too often without coming to an end, and is not begun again."""
+
+
+slot = sa.Table(
+    "slot",
+    metadata,
+    sa.Column("monitor", sa.Text, primary_key=True),
+    # The instant in UTC.
+    sa.Column("scheduled_for", sa.Text, primary_key=True),
+    # The same instant with the schedule's own offset.
+    sa.Column("slot", sa.Text, nullable=False),
+    # Of the definition that was planned or, once it is claimed, of the one that is evaluated.
+    sa.Column("definition_hash", sa.Text, nullable=False),
+    sa.Column("state", sa.Text, nullable=False),
+    # Counts claims: a result is committed only under the fence that its claim was given.
+    sa.Column("fence", sa.BigInteger, nullable=False),
+    # The claim that works, or worked, on it.
+    sa.Column("owner", sa.Text),
+    # Until when a running slot is left to its owner.
+    sa.Column("lease_until", sa.Text),
+    sa.Column("attempt", sa.BigInteger, nullable=False),
+    sa.Column("evaluation_id", sa.Text, nullable=False),
+    # When it was last handed to a runner.
+    sa.Column("sent_at", sa.Text),
+)
+
+_OPEN = slot.c.state.in_([sa.literal_column(f"'{state.value}'") for state in (SlotState.PLANNED, SlotState.RUNNING)])
+_RUNNING = slot.c.state == sa.literal_column(f"'{SlotState.RUNNING.value}'")
+
+# Most slots are done; those that are not must be found without reading all.
+sa.Index("ix_slot_open", slot.c.scheduled_for, sqlite_where=_OPEN, postgresql_where=_OPEN)
+# One evaluation of a monitor at a time.
+sa.Index("uq_slot_running", slot.c.monitor, unique=True, sqlite_where=_RUNNING, postgresql_where=_RUNNING)
+
+watermark = sa.Table(
+    "watermark",
+    metadata,
+    sa.Column("monitor", sa.Text, primary_key=True),
+    # Every slot up to this instant was planned, or was not due.
+    sa.Column("planned_until", sa.Text, nullable=False),
 )

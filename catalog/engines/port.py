@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
 from typing import Any, Protocol
 
 from catalog.referee.certified import CertifiedQuery
@@ -47,6 +48,10 @@ class QueryTimeout(EngineFault):
     """The query ran longer than it may."""
 
 
+class QueryTooLarge(EngineFault):
+    """The query needed more memory, or gave more text, than it may."""
+
+
 class Snapshot(Protocol):
     """One consistent look at the data. After a fault it is spent: what is asked next may fail as well."""
 
@@ -79,4 +84,47 @@ class Engine(Protocol):
         Raises:
             WarehouseMissing: there is nothing to open.
             EngineFault: it cannot be opened.
+        """
+
+
+Cell = int | float | Decimal | bool | str | date | datetime | time | None
+"""A value of a result as Python holds it exactly; a double is a float."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResultColumn:
+    """One column of a result."""
+
+    name: str
+    type: str
+    """The engine's word for its type, such as `DECIMAL(12,2)`."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionResult:
+    """Everything that one certified question gave."""
+
+    columns: tuple[ResultColumn, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    truncated: bool
+    """Whether there were more rows than the contract lets through; `rows` then holds the first `max_rows`."""
+    snapshot: SnapshotIdentity
+    """Which data was looked at."""
+
+
+class QuestionEngine(Protocol):
+    """Runs what a person or a model proposed and the referee let through, each time apart from everything else."""
+
+    name: str
+    version: str
+
+    def run(self, query: CertifiedQuery) -> QuestionResult:
+        """The rows of a query that was certified for purpose `question`.
+
+        Raises:
+            InternalError: it was certified for something else.
+            WarehouseMissing: there is nothing to ask.
+            QueryTimeout: it took longer than it may.
+            QueryTooLarge: it needed more memory than it may, or its result is too large.
+            EngineFault: the engine failed.
         """

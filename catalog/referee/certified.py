@@ -14,6 +14,8 @@ class Purpose(StrEnum):
 
     MONITOR = "monitor"
     """Printed by our compiler from a checked definition."""
+    QUESTION = "question"
+    """Proposed by a person or a model; trusted in nothing."""
 
 
 class Clause(StrEnum):
@@ -25,7 +27,10 @@ class Clause(StrEnum):
     FUNCTION_ALLOW_LIST = "function_allow_list"
     RELATION_ALLOW_LIST = "relation_allow_list"
     NO_STAR = "no_star"
+    CERTIFIED_JOIN = "certified_join"
     KNOWN_COLUMNS = "known_columns"
+    GOVERNED_SOURCE = "governed_source"
+    SENSITIVE = "sensitive"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +51,7 @@ class CertifiedQuery:
     An engine's `run` takes nothing else, so unchecked SQL that reaches a warehouse is a type error.
     """
 
-    __slots__ = ("_certificate", "_contract", "_purpose", "_sql")
+    __slots__ = ("_bounded_sql", "_certificate", "_contract", "_max_rows", "_purpose", "_sql")
 
     def __init__(
         self,
@@ -56,6 +61,8 @@ class CertifiedQuery:
         certificate: tuple[CertificateLine, ...],
         *,
         seal: object,
+        max_rows: int | None = None,
+        bounded_sql: str | None = None,
     ) -> None:
         if seal is not SEAL:
             raise InternalError("a CertifiedQuery is made by catalog.referee.certify alone")
@@ -63,6 +70,8 @@ class CertifiedQuery:
         self._purpose = purpose
         self._contract = dict(contract)
         self._certificate = certificate
+        self._max_rows = max_rows
+        self._bounded_sql = bounded_sql
 
     @property
     def sql(self) -> str:
@@ -83,6 +92,16 @@ class CertifiedQuery:
     def certificate(self) -> tuple[CertificateLine, ...]:
         """Each clause with what satisfied it."""
         return self._certificate
+
+    @property
+    def max_rows(self) -> int | None:
+        """Most rows that it may give; None where nothing bounds them."""
+        return self._max_rows
+
+    @property
+    def bounded_sql(self) -> str:
+        """What an engine runs: `sql`, ended by the engine one row after `max_rows`, so that a cut can be told."""
+        return self._bounded_sql or self._sql
 
     def __repr__(self) -> str:
         return f"CertifiedQuery({self._purpose}, {self._sql!r})"

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import logging
+import re
 from dataclasses import dataclass
 
 import sqlglot
 from sqlglot import exp
+from sqlglot.errors import ParseError
 from sqlglot.optimizer.qualify import qualify
 from sqlglot.optimizer.scope import Scope, traverse_scope
 
 from catalog.contract import Contract
 from catalog.referee.certified import Clause, Purpose
+from catalog.referee.expansion import expands_too_far
+from catalog.referee.spans import Span, span_of
 from catalog.sql_bounds import beyond_bounds
+
+# It would warn on standard error of what a refused statement holds, which an objection says already.
+logging.getLogger("sqlglot").setLevel(logging.ERROR)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +30,10 @@ class Objection:
     message: str
     text: str = ""
     """The offending part as printed; empty where the whole statement offends."""
+    span: Span | None = None
+    """Where the offending part stands in the given text; None where that cannot be told."""
+    suggestion: str | None = None
+    """The certified way to say it, where there is one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +42,8 @@ class Statement:
 
     purpose: Purpose
     dialect: str
+    text: str
+    """As it was proposed."""
     tree: exp.Expression
     scopes: tuple[Scope, ...] = ()
     """Every scope, inner ones first; empty as long as names are not resolved."""
@@ -38,6 +52,19 @@ class Statement:
     def resolved(self) -> bool:
         """Whether it is qualified against the contract: every column carries its source, every alias its meaning."""
         return bool(self.scopes)
+
+    def objection(
+        self,
+        clause: Clause,
+        message: str,
+        node: exp.Expr,
+        *,
+        part: str | None = None,
+        suggestion: str | None = None,
+    ) -> Objection:
+        """An objection to `node`, which is shown as `part`, else as it prints."""
+        shown = node.sql(dialect=self.dialect) if part is None else part
+        return Objection(clause, message, shown, span_of(node, self.text), suggestion)
 
 
 def parse_one(text: str, dialect: str) -> exp.Expression | Objection:
@@ -53,7 +80,8 @@ def parse_one(text: str, dialect: str) -> exp.Expression | Objection:
     except RecursionError:
         raise
     except Exception as error:  # Hostile text trips the parser in ways that it has no error of its own for.
-        return Objection(Clause.ONE_STATEMENT, f"it cannot be read as SQL: {_first_line(error)}")
+        message = f"it cannot be read as SQL: {_first_line(error)}"
+        return Objection(Clause.ONE_STATEMENT, message, span=_error_span(error, text))
     # A comment behind the last semicolon is parsed as a node of its own.
     trees = [tree for tree in parsed if tree is not None and not isinstance(tree, exp.Semicolon)]
     if len(trees) != 1:
@@ -70,6 +98,9 @@ def resolve(statement: Statement, contract: Contract) -> Statement | Objection:
     Raises:
         RecursionError: it is nested too deeply.
     """
+    if statement.purpose is Purpose.QUESTION and (large := expands_too_far(statement.tree)) is not None:
+        message = "its aliases stand for each other so often that it cannot be checked"
+        return statement.objection(Clause.ONE_STATEMENT, message, large, part="")
     views: dict[str, dict[str, dict[str, str]]] = {}
     for item in contract.object_types:
         namespace, _, name = item.view.rpartition(".")
@@ -87,9 +118,29 @@ def resolve(statement: Statement, contract: Contract) -> Statement | Objection:
     except RecursionError:
         raise
     except Exception as error:  # As above.
-        return Objection(Clause.KNOWN_COLUMNS, _first_line(error))
-    return Statement(statement.purpose, statement.dialect, tree, scopes)
+        return Objection(Clause.KNOWN_COLUMNS, _first_line(error), span=_column_span(error, statement))
+    return Statement(statement.purpose, statement.dialect, statement.text, tree, scopes)
 
 
 def _first_line(error: Exception) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0][:200]
+
+
+def _error_span(error: Exception, text: str) -> Span | None:
+    """Where the parser stopped; it tells the line, and the column of the last character."""
+    fault = error.errors[0] if isinstance(error, ParseError) and error.errors else {}
+    line, column, word = fault.get("line"), fault.get("col"), fault.get("highlight")
+    if not (isinstance(line, int) and isinstance(column, int) and word):
+        return None
+    end = sum(len(before) + 1 for before in text.split("\n")[: line - 1]) + column
+    return (end - len(word), end) if text[end - len(word) : end] == word else None
+
+
+def _column_span(error: Exception, statement: Statement) -> Span | None:
+    """Where the column stands that the message of a failed resolution names."""
+    message = re.search(r"""["'](?:[^"']*\.)?([^"'.]+)["']|Unknown column: (\S+)""", _first_line(error))
+    if message is None:
+        return None
+    name = (message[1] or message[2]).lower()
+    named = (column for column in statement.tree.find_all(exp.Column) if column.name.lower() == name)
+    return next((span for column in named if (span := span_of(column, statement.text))), None)

@@ -20,7 +20,10 @@ import yaml
 
 from tests.acceptance.command import finish, obey_permissions, start, trivet
 from tests.acceptance.files import append_to, files_of, replace_in
+from worker.shipped import shipped
+from worker.stores import latest_revision
 
+LATEST = latest_revision(shipped("migrations"))
 CASES = Path(__file__).parents[1] / "cases" / "cli"
 MISTAKES: list[dict[str, Any]] = [
     mistake for file in sorted(CASES.glob("*.yaml")) for mistake in yaml.safe_load(file.read_text("utf-8"))
@@ -78,7 +81,7 @@ def test_a_mistake_is_told_exactly_and_changes_nothing(
     if "without" in mistake:
         monkeypatch.setitem(sys.modules, mistake["without"], None)
     before = files_of(at)
-    message = mistake["says"].strip().replace("{at}", str(at))
+    message = mistake["says"].strip().replace("{at}", str(at)).replace("{latest}", LATEST)
 
     told = trivet(*mistake["run"].split())
     faults = len(message.splitlines())

@@ -12,6 +12,10 @@ import pytest
 
 from tests.acceptance.command import trivet
 from tests.acceptance.files import files_of, replace_in
+from worker.shipped import shipped
+from worker.stores import latest_revision
+
+LATEST = latest_revision(shipped("migrations"))
 
 
 def change_warehouse(workspace: Path, sql: str) -> None:
@@ -127,16 +131,16 @@ def test_an_evaluation_after_an_ingest_speaks_of_the_new_data(workspace: Path) -
 
 def test_db_current_tells_where_the_store_is(small: Path) -> None:
     ended = trivet("db", "current", at=small)
-    assert (ended.code, ended.out) == (0, "at revision none; the latest is 0001: run `trivet db upgrade`\n")
-    assert trivet("db", "current", "--json", at=small).document == {"current": None, "latest": "0001"}
+    assert (ended.code, ended.out) == (0, f"at revision none; the latest is {LATEST}: run `trivet db upgrade`\n")
+    assert trivet("db", "current", "--json", at=small).document == {"current": None, "latest": LATEST}
     assert not (small / "trivet.db").exists()
 
 
 def test_db_upgrade_makes_the_store_and_may_be_repeated(small: Path) -> None:
-    assert trivet("db", "upgrade", "--json", at=small).document == {"before": None, "after": "0001"}
+    assert trivet("db", "upgrade", "--json", at=small).document == {"before": None, "after": LATEST}
     ended = trivet("db", "upgrade", at=small)
-    assert (ended.code, ended.out) == (0, "at revision 0001\n")
-    assert trivet("db", "current", at=small).out == "at revision 0001, which is the latest\n"
+    assert (ended.code, ended.out) == (0, f"at revision {LATEST}\n")
+    assert trivet("db", "current", at=small).out == f"at revision {LATEST}, which is the latest\n"
     assert trivet("ledger", "verify", at=small).out == "fine: 0 entries and 0 bound rows verified\n"
 
 
@@ -220,7 +224,7 @@ def test_the_doctor_finds_a_store_that_waits_for_its_migration(workspace: Path) 
     with closing(sqlite3.connect(workspace / "trivet.db")) as store:
         store.execute("DELETE FROM alembic_version")
         store.commit()
-    message = "the store is at revision none and this version needs 0001; run `trivet db upgrade`"
+    message = f"the store is at revision none and this version needs {LATEST}; run `trivet db upgrade`"
     assert observations(workspace)["store"] == (False, message)
 
 

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from catalog.contract import (
+    Additivity,
     Calendar,
     Cardinality,
     CensoredColumns,
@@ -148,7 +149,7 @@ def test_every_key_of_a_full_contract_arrives() -> None:
         view="ontology.pay",
         primary_key=("id", "paid"),
         properties=(
-            Property("id", TEXT, "Payroll number."),
+            Property("id", TEXT, "Payroll number.", ("number",)),
             Property("level", TEXT, missing=("n/a", "no")),
             Property(
                 "hourly_rate",
@@ -158,6 +159,7 @@ def test_every_key_of_a_full_contract_arrives() -> None:
                 cause="rate_cause",
                 censored=CensoredColumns("rate_side", "rate_limit"),
                 non_negative=True,
+                additivity=Additivity.NON_ADDITIVE,
                 display_scale=2,
                 sensitivity=Sensitivity.RESTRICTED,
             ),

@@ -20,22 +20,27 @@ import sqlalchemy as sa
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from alerts.states import AlertEvent, AlertKind, AlertState, DeliveryState
 from catalog.contract import Contract
 from catalog.expressions.checking import Scope, check_condition
 from catalog.expressions.syntax import KEYWORDS, SyntaxFault, parse_condition
 from catalog.expressions.tree import ArithmeticOperator, ComparisonOperator, Quantifier
 from catalog.loading import load_contract
 from catalog.referee.certified import Clause, Purpose
+from catalog.referee.decisions import DecisionWord
 from cli.invocation import Invocation
 from cli.main import trivet
 from cli.schema import MODELS
 from ledger.entries import EntryType
 from ledger.verify import DamageKind
+from resolver.candidates import Drop
+from resolver.outcome import ClaimVerdict
 from tests.markdown import blocks, code, prose, sections, tables
 from trivet.documents import read_yaml
 from trivet.durations import duration_text
 from trivet.exits import Exit
 from trivet.metadata import metadata
+from trivet.outcomes import OutcomeState, ReasonCode
 from trivet.validation import validate
 from trivet.verdicts import (
     Cause,
@@ -75,10 +80,19 @@ CODES: dict[str, type[Enum]] = {
     "Statuses": EvaluationStatus,
     "Triggers": Trigger,
     "Severities": Severity,
+    "States of an alert": AlertState,
+    "Kinds of an alert": AlertKind,
+    "Events of an alert": AlertEvent,
+    "States of a delivery": DeliveryState,
     "Exit codes": Exit,
     "Ledger entry types": EntryType,
     "Kinds of damage": DamageKind,
     "Clauses of the referee": Clause,
+    "Decisions of the referee": DecisionWord,
+    "States of an outcome": OutcomeState,
+    "Reason codes of a question": ReasonCode,
+    "Fates of a dropped proposal": Drop,
+    "Verdicts of a claim": ClaimVerdict,
     "Purposes of a statement": Purpose,
 }
 

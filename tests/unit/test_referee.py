@@ -17,14 +17,15 @@ from hypothesis import strategies as st
 from catalog.contract import Contract
 from catalog.loading import load_contract
 from catalog.referee.certified import CertifiedQuery, Clause, Purpose
-from catalog.referee.certify import Abstained, Allowed, certified_or_fault, certify
+from catalog.referee.certify import Abstained, Allowed, Decision, certified_or_fault, certify
+from catalog.referee.rules import RULES
 from catalog.referee.statement import Objection
 from trivet.documents import read_yaml
 from trivet.errors import InternalError
 
 ROOT = Path(__file__).resolve().parents[2]
 CASES = ROOT / "tests" / "cases" / "referee"
-CLAUSES = [clause for clause in Clause if (CASES / f"{clause}.jsonl").exists()]
+CLAUSES = [Clause.TEXT, *(rule.clause for rule in RULES[Purpose.MONITOR])]
 SECRET = "do not disclose"  # noqa: S105
 """What `main.internal_notes` of the fixture holds."""
 
@@ -48,13 +49,13 @@ def read_contract() -> Contract:
 CONTRACT = read_contract()
 
 
-def judge(sql: str) -> Allowed | Abstained:
+def judge(sql: str) -> Decision:
     return certify(sql, CONTRACT, Purpose.MONITOR)
 
 
 def objection(sql: str) -> Objection:
     decision = judge(sql)
-    assert isinstance(decision, Abstained), decision.query.sql
+    assert isinstance(decision, Abstained), decision
     return decision.objection
 
 
@@ -85,7 +86,7 @@ def test_a_clause_refuses_each_of_its_cases(clause: Clause) -> None:
 
 
 def test_every_clause_has_cases() -> None:
-    assert set(CLAUSES) == set(Clause)
+    assert [clause for clause in Clause if not cases(clause)] == []
 
 
 @pytest.mark.parametrize("sql", statements("allowed"))
@@ -111,7 +112,7 @@ def test_an_attack_waits_for_a_later_clause_only_where_the_readme_says_so() -> N
 
 
 def test_no_statement_stands_in_two_files() -> None:
-    every = [sql for name in ("allowed", *CLAUSES) for sql in statements(name)]
+    every = [sql for name in ("allowed", "questions", *Clause) for sql in statements(name)]
     assert len(every) == len(set(every))
 
 
@@ -128,7 +129,7 @@ def test_a_hint_is_a_comment_and_is_dropped() -> None:
 def test_a_certificate_names_every_clause_once_and_in_order() -> None:
     decision = judge("SELECT site FROM ontology.readings")
     assert isinstance(decision, Allowed)
-    assert [line.clause for line in decision.query.certificate] == list(Clause)
+    assert [line.clause for line in decision.query.certificate] == CLAUSES
     assert all(line.satisfied_by for line in decision.query.certificate)
     assert decision.query.contract == CONTRACT.reference()
     assert decision.query.purpose is Purpose.MONITOR

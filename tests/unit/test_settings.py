@@ -204,6 +204,9 @@ SECRET_PLACES = [
     "receivers: {a: {apprise: ['mailto://u:hunter2@h']}}",
     "receivers: {a: {apprise: ['json://h/?token=hunter2']}}",
     "receivers: {a: {apprise: [hunter2]}}",
+    "receivers: {a: {webhook: {url: 'https://u:hunter2@h/'}}}",
+    "receivers: {a: {webhook: {url: 'http://h/hunter2'}}}",
+    "receivers: {a: {webhook: {url: 'https://h/', secret: hunter2}}}",
 ]
 
 
@@ -213,6 +216,27 @@ def test_an_inline_secret_is_refused_and_not_repeated(text: str) -> None:
     assert result.settings is None
     assert CANARY not in repr(result)
     assert CANARY not in "\n".join(lines(result))
+
+
+def test_a_receiver_is_of_any_one_kind() -> None:
+    settings = loaded(
+        "receivers: {chat: {apprise: [env:A]}, screen: {stdout: true},"
+        " desk: {webhook: {url: 'https://example.org/hook', secret: 'file:desk.key'}},"
+        " near: {webhook: {url: 'http://localhost:8080/', insecure: true}}}"
+    )
+    chat, screen, desk, near = settings.receivers.values()
+    assert (chat.apprise, chat.stdout, chat.webhook) == ((SecretRef("env", "A"),), False, None)
+    assert (screen.apprise, screen.stdout) == (None, True)
+    assert desk.webhook is not None
+    assert near.webhook is not None
+    assert (desk.webhook.secret, desk.webhook.insecure) == (SecretRef("file", "desk.key"), False)
+    assert (near.webhook.url, near.webhook.insecure) == ("http://localhost:8080/", True)
+
+
+def test_a_path_of_a_webhooks_url_is_not_printed() -> None:
+    result = load("receivers: {a: {webhook: {url: 'https://example.org/hunter2'}}}")
+    assert CANARY not in repr(result.effective)
+    assert {item.key: item.value for item in result.effective}["receivers.a.webhook.url"] == "https://***"
 
 
 def test_a_path_of_a_receivers_url_is_not_printed() -> None:

@@ -7,37 +7,76 @@ import re
 from sqlglot import exp
 
 from catalog.contract import Contract
-from catalog.referee.certified import Clause
-from catalog.referee.clauses.node_allow_list import ALLOWED_NODES
+from catalog.referee.certified import Clause, Purpose
+from catalog.referee.clauses.node_allow_list import NODES
 from catalog.referee.statement import Objection, Statement
 
-ALLOWED_FUNCTIONS = frozenset(
+MONITOR_FUNCTIONS = frozenset(
     {
         exp.Abs, exp.Chr, exp.Coalesce, exp.Count, exp.CountIf, exp.DateDiff, exp.Extract, exp.Format,
         exp.GroupConcat, exp.Left, exp.Length, exp.Max, exp.Min, exp.Nullif, exp.RegexpExtract, exp.RegexpFullMatch,
         exp.Repeat, exp.Replace, exp.Right, exp.Substring, exp.Sum, exp.Trim,
     }
 )  # fmt: skip
+"""What compiled SQL calls."""
+
+# None of them makes text longer than what it is given, and none depends on the order of rows that tie.
+_AGGREGATES = {
+    exp.Count, exp.CountIf, exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Median, exp.PercentileCont, exp.PercentileDisc,
+    exp.Stddev, exp.StddevPop, exp.StddevSamp, exp.Variance, exp.VariancePop, exp.Corr, exp.LogicalAnd, exp.LogicalOr,
+}  # fmt: skip
+_NUMBERS = {
+    exp.Abs, exp.Ceil, exp.Floor, exp.Round, exp.Trunc, exp.Sign, exp.Sqrt, exp.Pow, exp.Ln, exp.Log, exp.Exp,
+    exp.Greatest, exp.Least, exp.IsNan, exp.IsInf,
+}  # fmt: skip
+_DATES = {
+    exp.Extract, exp.Year, exp.Quarter, exp.Month, exp.Week, exp.Day, exp.DayOfWeek, exp.DayOfWeekIso, exp.DayOfYear,
+    exp.DateTrunc, exp.TimestampTrunc, exp.DateDiff, exp.DateAdd, exp.DateSub, exp.LastDay, exp.Monthname, exp.Dayname,
+    exp.DateFromParts, exp.Date, exp.TimeToStr,
+}  # fmt: skip
+_TEXTS = {
+    exp.Lower, exp.Upper, exp.Trim, exp.Length, exp.Left, exp.Right, exp.Substring, exp.Concat, exp.ConcatWs,
+    exp.StartsWith, exp.EndsWith, exp.Contains, exp.StrPosition, exp.SplitPart,
+}  # fmt: skip
+_CHOICES = {exp.Coalesce, exp.Nullif}
+_WINDOWS = {
+    exp.RowNumber, exp.Rank, exp.DenseRank, exp.PercentRank, exp.CumeDist, exp.Ntile, exp.Lag, exp.Lead,
+    exp.FirstValue, exp.LastValue,
+}  # fmt: skip
+QUESTION_FUNCTIONS = MONITOR_FUNCTIONS | frozenset(_AGGREGATES | _NUMBERS | _DATES | _TEXTS | _CHOICES | _WINDOWS)
+"""What a question may call: all of those, since some questions are compiled too, and what people ask with."""
+
+FUNCTIONS = {Purpose.MONITOR: MONITOR_FUNCTIONS, Purpose.QUESTION: QUESTION_FUNCTIONS}
+
+_CLOCK = "a literal date, since an answer must stay the same when it is asked again"
+_INSTEAD = {
+    "MEAN": "AVG", "DATE_PART": "EXTRACT(part FROM value)", "WEEKDAY": "DAYOFWEEK", "NOW": _CLOCK, "TODAY": _CLOCK,
+    "CURRENT_DATE": _CLOCK, "CURRENT_TIMESTAMP": _CLOCK, "CURRENT_TIME": _CLOCK, "GETDATE": _CLOCK,
+    "APPROX_DISTINCT": "COUNT(DISTINCT value)", "REGEXP_LIKE": "LIKE or ILIKE",
+}  # fmt: skip
 
 LONGEST_REPEAT = 1000
+LONGEST_TIME_FORMAT = 50
 _FORMAT = re.compile(r"\{:\.[0-9]{1,2}[ef]\}")
 
 
 def function_allow_list(statement: Statement, contract: Contract) -> Objection | None:
     """Every function is one of the list; anonymous functions are refused since nobody knows what they do."""
+    allowed = FUNCTIONS[statement.purpose] | NODES[statement.purpose]
     for node in statement.tree.find_all(exp.Func):
         name = node.name if isinstance(node, exp.Anonymous) else node.sql_name()
-        if type(node) not in ALLOWED_FUNCTIONS and type(node) not in ALLOWED_NODES:
+        if type(node) not in allowed:
             message = f"function '{name}' is not on the list"
-        elif not _is_bounded(node):
-            message = f"function '{name}' is allowed only with a short literal, since it makes text of any length"
+        elif not _is_bounded(node, statement.purpose):
+            message = f"function '{name}' is allowed only with short literals, since it makes text of any length"
         else:
             continue
-        return Objection(Clause.FUNCTION_ALLOW_LIST, message, node.sql(dialect=statement.dialect))
+        suggestion = _INSTEAD.get(name.upper()) if statement.purpose is Purpose.QUESTION else None
+        return statement.objection(Clause.FUNCTION_ALLOW_LIST, message, node, suggestion=suggestion)
     return None
 
 
-def _is_bounded(node: exp.Func) -> bool:
+def _is_bounded(node: exp.Func, purpose: Purpose) -> bool:
     match node:
         case exp.Repeat():
             text, times = node.this, node.args["times"]
@@ -45,4 +84,10 @@ def _is_bounded(node: exp.Func) -> bool:
             return literals and len(text.name) * int(times.name) <= LONGEST_REPEAT
         case exp.Format():
             return isinstance(node.this, exp.Literal) and _FORMAT.fullmatch(node.this.name) is not None
+        case exp.Replace() if purpose is Purpose.QUESTION:
+            old, new = node.expression, node.args.get("replacement")
+            return isinstance(old, exp.Literal) and isinstance(new, exp.Literal) and len(new.name) <= len(old.name)
+        case exp.TimeToStr():
+            pattern = node.args.get("format")
+            return isinstance(pattern, exp.Literal) and len(pattern.name) <= LONGEST_TIME_FORMAT
     return True

@@ -7,7 +7,9 @@ from collections.abc import Collection
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
-from catalog.contract import Contract
+from catalog.contract import Contract, ObjectType
+from catalog.datatypes import DataType, Kind
+from catalog.engines.duckdb_reading import UnreadableSQL, bind
 from catalog.referee.certified import Clause
 from catalog.referee.statement import Objection, Statement
 from trivet.findings import did_you_mean
@@ -22,18 +24,18 @@ def known_columns(statement: Statement, contract: Contract) -> Objection | None:
             placed.add(id(column))
             if _names_an_output(column):
                 continue
-            if (objection := _objection(scope, column, views, statement.dialect)) is not None:
+            if (objection := _objection(statement, scope, column, views)) is not None:
                 return objection
     for column in statement.tree.find_all(exp.Column):
         if id(column) not in placed and not _names_an_output(column):
-            return _homeless(column, statement.dialect)
+            return _homeless(statement, column)
     return None
 
 
-def _objection(scope: Scope, column: exp.Column, views: dict[str, set[str]], dialect: str) -> Objection | None:
+def _objection(statement: Statement, scope: Scope, column: exp.Column, views: dict[str, set[str]]) -> Objection | None:
     source = _source(scope, column.table)
     if source is None or column.args.get("db"):
-        return _homeless(column, dialect)
+        return _homeless(statement, column)
     known: Collection[str] = ()
     if isinstance(source, Scope):
         known = _outputs(source)
@@ -42,12 +44,12 @@ def _objection(scope: Scope, column: exp.Column, views: dict[str, set[str]], dia
     if column.name in known or column.name.lower() in known:
         return None
     message = f"'{column.table}' has no column '{column.name}'{did_you_mean(column.name, known)}"
-    return Objection(Clause.KNOWN_COLUMNS, message, column.sql(dialect=dialect))
+    return statement.objection(Clause.KNOWN_COLUMNS, message, column)
 
 
-def _homeless(column: exp.Column, dialect: str) -> Objection:
-    text = column.sql(dialect=dialect)
-    return Objection(Clause.KNOWN_COLUMNS, f"'{text}' belongs to no relation here", text)
+def _homeless(statement: Statement, column: exp.Column) -> Objection:
+    text = column.sql(dialect=statement.dialect)
+    return statement.objection(Clause.KNOWN_COLUMNS, f"'{text}' belongs to no relation here", column)
 
 
 def _names_an_output(column: exp.Column) -> bool:
@@ -75,3 +77,30 @@ def _source(scope: Scope, name: str) -> object:
             return inside.sources[name]
         inside = inside.parent
     return None
+
+
+def engine_objection(sql: str, contract: Contract) -> Objection | None:
+    """What the engine cannot resolve in `sql` where nothing exists but the declared columns of the governed views.
+
+    A view may hold what the contract calls a number or a date as the text that was printed, so where the declared
+    types do not fit, the engine may take those columns for anything.
+    """
+    declared = {item.view: _declared(item) for item in contract.object_types}
+    loose = {
+        view: {name: kind if kind and kind.kind is Kind.TEXT else None for name, kind in columns.items()}
+        for view, columns in declared.items()
+    }
+    try:
+        bind(sql, declared)
+    except UnreadableSQL as error:
+        try:
+            bind(sql, loose)
+        except UnreadableSQL:
+            return Objection(Clause.KNOWN_COLUMNS, f"the engine cannot resolve it: {error}")
+    return None
+
+
+def _declared(item: ObjectType) -> dict[str, DataType | None]:
+    """The type of each column; companions and provenance have none that is declared."""
+    types = {part.name: part.type for part in item.properties}
+    return {column: types.get(column) for column in item.columns}

@@ -15,15 +15,15 @@ def no_star(statement: Statement, contract: Contract) -> Objection | None:
     """`*` stands in COUNT(*) only; no column alias lists; ORDER BY and GROUP BY name columns, not positions."""
     for star in statement.tree.find_all(exp.Star):
         if not isinstance(star.parent, exp.Count) or any(star.args.values()):
-            return Objection(Clause.NO_STAR, "name the columns instead of *", star.sql(dialect=statement.dialect))
+            return statement.objection(Clause.NO_STAR, "name the columns instead of *", star)
     for alias in statement.tree.find_all(exp.TableAlias):
         if alias.args.get("columns"):
-            return Objection(Clause.NO_STAR, "an alias must not rename columns", alias.sql(dialect=statement.dialect))
+            return statement.objection(Clause.NO_STAR, "an alias must not rename columns", alias)
     for term in _terms(statement.tree):
         if isinstance(term, exp.Literal):
-            return Objection(Clause.NO_STAR, "name the column instead of its position", term.sql())
+            return statement.objection(Clause.NO_STAR, "name the column instead of its position", term)
         if isinstance(term, exp.Var):
-            return Objection(Clause.NO_STAR, "name the columns instead of ALL", term.sql())
+            return statement.objection(Clause.NO_STAR, "name the columns instead of ALL", term)
     return None
 
 

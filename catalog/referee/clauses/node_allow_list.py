@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from catalog.contract import Contract
-from catalog.referee.certified import Clause
+from catalog.referee.certified import Clause, Purpose
 from catalog.referee.statement import Objection, Statement
 
 _STRUCTURE = {
@@ -23,13 +23,18 @@ _OPERATORS = {
     exp.GT, exp.GTE, exp.Is, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Between, exp.In, exp.Like, exp.ILike, exp.And,
     exp.Or, exp.Not, exp.Exists,
 }  # fmt: skip
-ALLOWED_NODES = frozenset(_STRUCTURE | _VALUES | _OPERATORS)
+_MONITOR_NODES = frozenset(_STRUCTURE | _VALUES | _OPERATORS)
+# A lateral relation is a join that states no key.
+NODES = {
+    Purpose.MONITOR: _MONITOR_NODES,
+    Purpose.QUESTION: (_MONITOR_NODES - {exp.Lateral}) | {exp.Escape},
+}
 
 # Part of the syntax is no node but an argument of one. Of these nodes, only these arguments may be set:
 # NATURAL joins on columns that nobody named, RECURSIVE lets a name mean a relation outside the statement.
 _QUERY = {"with_", "expressions", "distinct", "order", "limit", "offset"}
 _SET_OPERATION = frozenset(_QUERY | {"this", "expression", "by_name"})
-ALLOWED_ARGUMENTS: dict[type[exp.Expr], frozenset[str]] = {
+_MONITOR_ARGUMENTS: dict[type[exp.Expr], frozenset[str]] = {
     exp.Select: frozenset(_QUERY | {"from_", "joins", "laterals", "where", "group", "having", "windows"}),
     exp.Union: _SET_OPERATION,
     exp.Except: _SET_OPERATION,
@@ -40,6 +45,17 @@ ALLOWED_ARGUMENTS: dict[type[exp.Expr], frozenset[str]] = {
     exp.Join: frozenset({"this", "on", "using", "side", "kind"}),
     exp.Lateral: frozenset({"this", "alias"}),
     exp.Group: frozenset({"expressions"}),
+}
+ARGUMENTS = {
+    Purpose.MONITOR: _MONITOR_ARGUMENTS,
+    Purpose.QUESTION: {
+        **_MONITOR_ARGUMENTS,
+        # Joins inside brackets would hang on something else than the SELECT whose joins are judged.
+        exp.Table: frozenset({"this", "alias", "db", "catalog"}),
+        exp.Subquery: frozenset({"this", "alias", "with_", "order", "limit", "offset"}),
+        exp.Limit: frozenset({"expression"}),
+        exp.Offset: frozenset({"expression"}),
+    },
 }
 
 _TYPES = exp.DataType.Type
@@ -55,19 +71,22 @@ ALLOWED_TYPES = frozenset(
 def node_allow_list(statement: Statement, contract: Contract) -> Objection | None:
     """Every node is of the list, or a function (which clause `function_allow_list` judges)."""
     for node in statement.tree.walk():
-        if (syntax := _strange_syntax(node)) is not None:
-            message = f"syntax '{syntax}' is not on the list"
-            return Objection(Clause.NODE_ALLOW_LIST, message, node.sql(dialect=statement.dialect))
+        if (syntax := _strange_syntax(node, statement.purpose)) is not None:
+            return statement.objection(Clause.NODE_ALLOW_LIST, f"syntax '{syntax}' is not on the list", node)
+        if statement.purpose is Purpose.QUESTION and isinstance(node, exp.Limit | exp.Offset):
+            bound = node.expression
+            if not (isinstance(bound, exp.Literal) and bound.is_int):
+                return statement.objection(Clause.NODE_ALLOW_LIST, "LIMIT and OFFSET take a whole number", node)
     return None
 
 
-def _strange_syntax(node: exp.Expr) -> str | None:
+def _strange_syntax(node: exp.Expr, purpose: Purpose) -> str | None:
     kind = type(node)
-    if kind not in ALLOWED_NODES and not isinstance(node, exp.Func):
+    if kind not in NODES[purpose] and not isinstance(node, exp.Func):
         return kind.__name__
     if isinstance(node, exp.DataType) and node.this not in ALLOWED_TYPES:
         return f"type {node.sql()}"
-    allowed = ALLOWED_ARGUMENTS.get(kind)
+    allowed = ARGUMENTS[purpose].get(kind)
     if allowed is not None:
         for name, value in node.args.items():
             if value and name not in allowed:

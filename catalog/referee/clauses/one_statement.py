@@ -5,15 +5,32 @@ from __future__ import annotations
 from sqlglot import exp
 
 from catalog.contract import Contract
-from catalog.referee.certified import Clause
+from catalog.engines.duckdb_reading import UnreadableSQL, statement_kinds
+from catalog.referee.certified import Clause, Purpose
 from catalog.referee.statement import Objection, Statement
 
 _WRITES = (exp.DDL, exp.DML, exp.Command, exp.Into, exp.Lock, exp.Set, exp.Pragma)
 
 
 def one_statement(statement: Statement, contract: Contract) -> Objection | None:
-    """A SELECT (set operations included) without a writing part, not even inside a CTE."""
+    """A SELECT (set operations included) without a writing part, not even inside a CTE.
+
+    Of a question the engine itself must see one SELECT too: where two parsers differ, one of them is being fooled.
+    """
     for node in statement.tree.walk():
         if isinstance(node, _WRITES) and not isinstance(node, exp.Query):
-            return Objection(Clause.ONE_STATEMENT, "a SELECT must not write", node.sql(dialect=statement.dialect))
+            return statement.objection(Clause.ONE_STATEMENT, "a SELECT must not write", node)
+    if statement.purpose is Purpose.QUESTION and not statement.resolved:
+        return _engine_objection(statement.text)
+    return None
+
+
+def _engine_objection(text: str) -> Objection | None:
+    try:
+        kinds = statement_kinds(text)
+    except UnreadableSQL as error:
+        return Objection(Clause.ONE_STATEMENT, f"the engine cannot read it: {error}")
+    if kinds != ("SELECT",):
+        seen = ", ".join(kinds) or "nothing"
+        return Objection(Clause.ONE_STATEMENT, f"the engine sees {seen} where one SELECT is run")
     return None

@@ -19,7 +19,7 @@ def relation_allow_list(statement: Statement, contract: Contract) -> Objection |
     """
     governed = {tuple(item.view.lower().split(".")) for item in contract.object_types}
     ctes = list(statement.tree.find_all(exp.CTE))
-    if (objection := _name_objection(ctes, {name for _, name in governed})) is not None:
+    if (objection := _name_objection(statement, ctes, {name for _, name in governed})) is not None:
         return objection
     tables = list(statement.tree.find_all(exp.Table))
     known = _placed(statement.scopes) if statement.resolved else _named(tables, ctes)
@@ -30,22 +30,37 @@ def relation_allow_list(statement: Statement, contract: Contract) -> Objection |
         elif id(table) not in known:
             name = ".".join(part for part in (table.catalog, table.db, table.name) if part)
             message = f"'{name or table.sql()}' is not a governed view"
-            return Objection(Clause.RELATION_ALLOW_LIST, message, table.sql())
+            return statement.objection(
+                Clause.RELATION_ALLOW_LIST, message, table, suggestion=_governed_view(table, contract)
+            )
     if not reads:
         return Objection(Clause.RELATION_ALLOW_LIST, "it reads no governed view")
     return None
 
 
-def _name_objection(ctes: list[exp.CTE], governed: set[str]) -> Objection | None:
+def _name_objection(statement: Statement, ctes: list[exp.CTE], governed: set[str]) -> Objection | None:
     seen: set[tuple[int, str]] = set()
     for cte in ctes:
         name = cte.alias.lower()
         if name in governed:
-            return Objection(Clause.RELATION_ALLOW_LIST, f"'{cte.alias}' is the name of a governed view", cte.alias)
+            message = f"'{cte.alias}' is the name of a governed view"
+            return statement.objection(Clause.RELATION_ALLOW_LIST, message, cte.args["alias"])
         if (id(cte.parent), name) in seen:
-            return Objection(Clause.RELATION_ALLOW_LIST, f"'{cte.alias}' is defined twice", cte.alias)
+            message = f"'{cte.alias}' is defined twice"
+            return statement.objection(Clause.RELATION_ALLOW_LIST, message, cte.args["alias"])
         seen.add((id(cte.parent), name))
     return None
+
+
+def _governed_view(table: exp.Table, contract: Contract) -> str | None:
+    """The one view that was perhaps meant: of this name, or of the object type of this name."""
+    name = table.name.lower()
+    found = {
+        item.view
+        for item in contract.object_types
+        if name and name in (item.view.rpartition(".")[2].lower(), item.view.lower(), item.name.lower())
+    }
+    return found.pop() if len(found) == 1 else None
 
 
 def _governed_name(table: exp.Table) -> tuple[str, ...]:

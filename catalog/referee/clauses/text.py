@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 
-from catalog.referee.certified import Clause
+from catalog.referee.certified import Clause, Purpose
 from catalog.referee.statement import Objection
+
+LONGEST_QUESTION = 20_000
+"""Characters of a statement that someone proposed; a longer one was made to wear down whoever reads it."""
 
 # Whatever hides quotes and comment marks from a reader, each kind skipped as a whole.
 _PARTS = re.compile(
@@ -15,18 +18,24 @@ _PARTS = re.compile(
 )
 
 
-def plain_text(text: str) -> Objection | None:
+def plain_text(text: str, purpose: Purpose) -> Objection | None:
     """No control characters anywhere; nothing but ASCII outside string literals; no comment inside a comment."""
+    if purpose is Purpose.QUESTION and len(text) > LONGEST_QUESTION:
+        message = f"it has {len(text)} characters; at most {LONGEST_QUESTION} are read"
+        return Objection(Clause.TEXT, message)
     for offset, char in enumerate(text):
         if (ord(char) < 32 and char not in "\n\t") or 127 <= ord(char) < 160:
-            return Objection(Clause.TEXT, f"control character U+{ord(char):04X} at offset {offset}")
+            message = f"control character U+{ord(char):04X} at offset {offset}"
+            return Objection(Clause.TEXT, message, span=(offset, offset + 1))
     for part in _PARTS.finditer(text):
         comment = part["comment"]
         if comment and "/*" in comment[2:]:
             # Engines differ on where it ends, and so on what is commented out.
-            return Objection(Clause.TEXT, "a comment inside a comment", comment)
-    bare = _PARTS.sub(lambda part: "''" if part["literal"] else part[0], text)
+            return Objection(Clause.TEXT, "a comment inside a comment", comment, part.span())
+    # Of the same length, so that offsets stay what they are.
+    bare = _PARTS.sub(lambda part: "'" * len(part[0]) if part["literal"] else part[0], text)
     if not bare.isascii():
-        found = next(char for char in bare if not char.isascii())
-        return Objection(Clause.TEXT, f"character {found!r} outside a string literal", found)
+        offset, found = next((offset, char) for offset, char in enumerate(bare) if not char.isascii())
+        message = f"character {found!r} outside a string literal"
+        return Objection(Clause.TEXT, message, found, (offset, offset + 1))
     return None

@@ -1,0 +1,232 @@
+"""Sending what waits in the outbox. Each attempt is written down before it is made, and its end after it.
+
+Between the receiver's taking and our commit nothing can be known, so a row that is found `attempting` after its lease
+may have arrived. A receiver that dedupes gets it again, under the same key; for any other the row ends as `unknown`.
+So no receiver that dedupes takes a notice twice, and any other is sent it at most once after a crash.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+import sqlalchemy as sa
+
+from alerts.notifiers.port import Ending, MaybeSent, Notice, Notifier, NotSent, Sent, Unusable
+from alerts.routing import Target
+from alerts.states import DeliveryState
+from alerts.tables import outbox
+from ledger.append import append
+from ledger.entries import EntryType
+from trivet.canonical import Json
+from trivet.clock import Clock, utc_text
+
+PAYLOAD_VERSION = 1
+_LONGEST_ERROR = 500
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryPolicy:
+    """How long is tried."""
+
+    attempts: int = 8
+    """After so many it is given up."""
+    first_wait: timedelta = timedelta(seconds=10)
+    """Before the second attempt; each further wait is four times as long."""
+    longest_wait: timedelta = timedelta(hours=1)
+    lease: timedelta = timedelta(minutes=2)
+    """After this an attempt without an end is taken for dead; above what any notifier takes."""
+
+    def wait(self, key: str, attempt: int) -> timedelta:
+        """How long to wait after this failed attempt, from half the wait to all of it.
+
+        The jitter is drawn from the key, so that many notices that failed together do not come back together.
+        """
+        factor: int = 4 ** min(attempt - 1, 20)
+        whole = min(self.first_wait * factor, self.longest_wait)
+        drawn = hashlib.sha256(f"{key}/{attempt}".encode()).digest()
+        return whole * (1 + int.from_bytes(drawn[:4]) / 2**32) / 2
+
+
+@dataclass(slots=True)
+class DeliveryReport:
+    """What one round did."""
+
+    delivered: int = 0
+    retrying: int = 0
+    failed: int = 0
+    """Given up."""
+    unknown: int = 0
+    """May have arrived, and is not sent again."""
+    problems: list[str] = field(default_factory=list)
+    """What went wrong, one line each, without secrets."""
+
+
+def deliver_due(
+    store: sa.Engine,
+    notifiers: Mapping[Target, Notifier],
+    clock: Clock,
+    policy: DeliveryPolicy | None = None,
+    limit: int = 1_000,
+) -> DeliveryReport:
+    """Sends what is due, in the order in which each address is to hear of each monitor.
+
+    Any number of processes may do so at once: each row is claimed by one. Call it outside a transaction.
+
+    Args:
+        store: the audit store.
+        notifiers: what `build_notifiers` made; an address without one fails until it has one, or is given up.
+        clock: says what is due.
+        policy: how long is tried.
+        limit: most rows of one round.
+    """
+    round_ = _Round(store, notifiers, clock, policy or DeliveryPolicy(), DeliveryReport())
+    round_.settle_abandoned()
+    for _ in range(limit):
+        row = round_.claim_next()
+        if row is None:
+            break
+        round_.settle(row, round_.attempt(row))
+    return round_.report
+
+
+@dataclass(frozen=True, slots=True)
+class _Round:
+    store: sa.Engine
+    notifiers: Mapping[Target, Notifier]
+    clock: Clock
+    policy: DeliveryPolicy
+    report: DeliveryReport
+
+    def settle_abandoned(self) -> None:
+        """Ends the attempts whose lease ran out: nobody knows whether they arrived."""
+        ended = outbox.c.next_attempt <= utc_text(self.clock.now())
+        statement = sa.select(outbox).where(outbox.c.state == DeliveryState.ATTEMPTING.value, ended)
+        with self.store.begin() as connection:
+            rows = connection.execute(statement).all()
+        for row in rows:
+            self.settle(row, MaybeSent("the attempt was cut off"), wait=timedelta())
+
+    def claim_next(self) -> sa.Row[Any] | None:
+        """Takes the next row that is due, by a write that must touch exactly one."""
+        while True:
+            now = self.clock.now()
+            with self.store.begin() as connection:
+                row = connection.execute(_due(now).limit(1)).one_or_none()
+                if row is None:
+                    return None
+                claimed = connection.execute(
+                    sa.update(outbox)
+                    .where(
+                        outbox.c.alert_key == row.alert_key,
+                        outbox.c.state == DeliveryState.PENDING.value,
+                        outbox.c.attempts == row.attempts,
+                    )
+                    .values(
+                        state=DeliveryState.ATTEMPTING.value,
+                        attempts=row.attempts + 1,
+                        next_attempt=utc_text(now + self.policy.lease),
+                    )
+                    .returning(*outbox.columns)
+                ).one_or_none()
+            if claimed is not None:
+                return claimed
+
+    def attempt(self, row: sa.Row[Any]) -> Ending:
+        """Makes the call, outside any transaction."""
+        try:
+            return self._notifier(row).send(Notice(row.alert_key, row.payload))
+        except Exception as error:
+            # A fault of a notifier stops no other row; where it happened in the call is not known.
+            return MaybeSent(f"fault in Trivet while sending: {type(error).__name__}")
+
+    def settle(self, row: sa.Row[Any], ending: Ending, wait: timedelta | None = None) -> None:
+        """Writes an attempt's end down, unless another process has taken the row since."""
+        state, due = self._judge(row, ending, wait)
+        now = self.clock.now()
+        error = None if isinstance(ending, Sent) else ending.error[:_LONGEST_ERROR]
+        with self.store.begin() as connection:
+            written = connection.execute(
+                sa.update(outbox)
+                .where(
+                    outbox.c.alert_key == row.alert_key,
+                    outbox.c.state == DeliveryState.ATTEMPTING.value,
+                    outbox.c.attempts == row.attempts,
+                )
+                .values(
+                    state=state.value,
+                    next_attempt=utc_text(due) if due else None,
+                    last_error=error,
+                    ended_at=None if due else utc_text(now),
+                )
+            )
+            if written.rowcount != 1:
+                return
+            if due is None:
+                append(connection, EntryType.DELIVERY, row.alert_key, _entry(row, state, now))
+        self._count(row, state, error)
+
+    def _notifier(self, row: sa.Row[Any]) -> Notifier:
+        target = Target(row.receiver, row.target)
+        return self.notifiers.get(target) or Unusable(f"the settings have no receiver {target}")
+
+    def _judge(self, row: sa.Row[Any], ending: Ending, wait: timedelta | None) -> tuple[DeliveryState, datetime | None]:
+        """The state to write, and for a row that is tried again, when."""
+        if isinstance(ending, Sent):
+            return DeliveryState.DELIVERED, None
+        if isinstance(ending, MaybeSent) and not self._notifier(row).dedupes:
+            return DeliveryState.UNKNOWN, None
+        if row.attempts >= self.policy.attempts or (isinstance(ending, NotSent) and ending.final):
+            return DeliveryState.FAILED, None
+        asked = ending.wait if isinstance(ending, NotSent) else None
+        drawn = self.policy.wait(row.alert_key, row.attempts) if wait is None else wait
+        return DeliveryState.PENDING, self.clock.now() + max(drawn, asked or timedelta())
+
+    def _count(self, row: sa.Row[Any], state: DeliveryState, error: str | None) -> None:
+        match state:
+            case DeliveryState.DELIVERED:
+                self.report.delivered += 1
+            case DeliveryState.FAILED:
+                self.report.failed += 1
+            case DeliveryState.UNKNOWN:
+                self.report.unknown += 1
+            case DeliveryState.PENDING | DeliveryState.ATTEMPTING:
+                self.report.retrying += 1
+        if error is not None:
+            self.report.problems.append(f"{Target(row.receiver, row.target)}: {row.monitor}: {error}")
+
+
+def _due(now: datetime) -> sa.Select[Any]:
+    """Rows that are due; one that has a predecessor at the same address waits for the predecessor's end."""
+    before = outbox.alias("before")
+    unfinished = (DeliveryState.PENDING.value, DeliveryState.ATTEMPTING.value)
+    blocked = sa.exists().where(
+        before.c.monitor == outbox.c.monitor,
+        before.c.receiver == outbox.c.receiver,
+        before.c.target == outbox.c.target,
+        before.c.state.in_(unfinished),
+        sa.tuple_(before.c.episode, before.c.ordinal) < sa.tuple_(outbox.c.episode, outbox.c.ordinal),
+    )
+    return (
+        sa.select(outbox)
+        .where(outbox.c.state == DeliveryState.PENDING.value, outbox.c.next_attempt <= utc_text(now), ~blocked)
+        .order_by(outbox.c.next_attempt, outbox.c.episode, outbox.c.ordinal, outbox.c.alert_key)
+    )
+
+
+def _entry(row: sa.Row[Any], state: DeliveryState, now: datetime) -> dict[str, Json]:
+    return {
+        "schema": PAYLOAD_VERSION,
+        "monitor_id": row.monitor,
+        "episode": row.episode,
+        "ordinal": row.ordinal,
+        "event": row.event,
+        "receiver": row.receiver,
+        "target": row.target,
+        "state": state,
+        "attempts": row.attempts,
+        "ended_at": utc_text(now),
+    }

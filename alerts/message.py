@@ -1,0 +1,165 @@
+"""What is told: one record, made when the alert changes, kept as JSON in the outbox, posted as it is by webhooks.
+
+It holds text from data as data, capped but not escaped; `alerts/rendering.py` makes text of it for each place.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from alerts.changes import AlertChange
+from alerts.states import AlertEvent, AlertKind
+from alerts.wording import shortened
+from monitors.evaluation import Counts, Evaluation, Member, NotMade
+from trivet.canonical import normal_text
+from trivet.clock import utc_text
+from trivet.verdicts import Severity, Verdict
+
+MOST_MEMBERS = 10
+"""Members that a message shows; breached ones first."""
+_LONGEST_VALUE = 500
+_LONGEST_TEXT = 1_000
+_MOST_OPERANDS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class ShownMember:
+    """A member as a message shows it."""
+
+    verdict: str
+    key: Mapping[str, str | None]
+    operands: Mapping[str, str | None]
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One notice. Everything in it is for a person to read or a program to route by; nothing is proof."""
+
+    event: AlertEvent
+    title: str
+    at: str
+    """When the evaluation ended, UTC."""
+    monitor: str = ""
+    """Empty for a test."""
+    severity: Severity = Severity.INFO
+    kind: AlertKind | None = None
+    """What the alert is about; for `resolved`, what it was about."""
+    was: AlertKind | None = None
+    """For `changed`: what was told before."""
+    episode: int = 0
+    slot: str = ""
+    """The scheduled instant with the schedule's own offset."""
+    since: str = ""
+    evaluation_id: str = ""
+    ledger_seq: int | None = None
+    """The ledger entry of the evaluation."""
+    verdict: str | None = None
+    badge: str | None = None
+    """None where the evaluation could not be made."""
+    counts: Mapping[str, int] = field(default_factory=dict)
+    no_data_reasons: Mapping[str, int] = field(default_factory=dict)
+    not_made: str | None = None
+    """Why the evaluation could not be made; `cause` and `detail` go with it."""
+    cause: str | None = None
+    detail: str | None = None
+    """What the engine had to say: text from outside."""
+    members: tuple[ShownMember, ...] = ()
+    owner: str = ""
+    runbook: str = ""
+
+    def to_json(self) -> str:
+        """As the outbox keeps it: ASCII, in the envelope that Standard Webhooks 1.0 recommends."""
+        data = {name: getattr(self, name) for name in _DATA}
+        data["counts"], data["no_data_reasons"] = dict(self.counts), dict(self.no_data_reasons)
+        data["members"] = [
+            {"verdict": item.verdict, "key": dict(item.key), "operands": dict(item.operands), "reason": item.reason}
+            for item in self.members
+        ]
+        return json.dumps({"type": f"alert.{self.event}", "timestamp": self.at, "data": data})
+
+    @classmethod
+    def from_json(cls, text: str) -> Message:
+        """The message that `to_json` wrote.
+
+        Raises:
+            ValueError: it is no such text.
+        """
+        try:
+            document = json.loads(text)
+            data: dict[str, Any] = {name: document["data"][name] for name in _DATA}
+            data["members"] = tuple(ShownMember(**item) for item in data["members"])
+            data["severity"] = Severity(data["severity"])
+            data["kind"], data["was"] = _kind(data["kind"]), _kind(data["was"])
+            return cls(event=AlertEvent(document["type"].removeprefix("alert.")), at=document["timestamp"], **data)
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            raise ValueError(f"the outbox holds no message here: {type(error).__name__}") from error
+
+
+_DATA = tuple(name for name in Message.__dataclass_fields__ if name not in ("event", "at"))
+
+
+def message_of(change: AlertChange, made: Evaluation, ledger_seq: int | None) -> Message:
+    """What is told of a change, with what the evaluation found."""
+    definition = made.definition
+    counts = made.outcome if isinstance(made.outcome, Counts) else None
+    not_made = made.outcome if isinstance(made.outcome, NotMade) else None
+    return Message(
+        event=change.event,
+        title=_capped(definition.title or definition.id),
+        at=utc_text(made.finished_at),
+        monitor=definition.id,
+        severity=definition.severity,
+        kind=change.kind,
+        was=change.was,
+        episode=change.episode,
+        slot=made.slot.isoformat(timespec="seconds"),
+        since=change.since.astimezone(made.slot.tzinfo).isoformat(timespec="seconds"),
+        evaluation_id=made.evaluation_id,
+        ledger_seq=ledger_seq,
+        verdict=made.verdict.value,
+        badge=made.badge,
+        counts={name: getattr(counts, name) for name in ("population", *Verdict)} if counts else {},
+        no_data_reasons={reason.value: count for reason, count in counts.no_data_reasons.items()} if counts else {},
+        not_made=not_made.reason.value if not_made else None,
+        cause=not_made.cause.value if not_made and not_made.cause else None,
+        detail=_capped(not_made.message) if not_made and not_made.message else None,
+        members=tuple(_shown(item) for item in (*made.breached, *made.undecided)[:MOST_MEMBERS]),
+        owner=_capped(definition.owner),
+        runbook=_capped(definition.runbook),
+    )
+
+
+def probe_message(receiver: str, at: datetime) -> Message:
+    """What `trivet alerts test` sends."""
+    return Message(AlertEvent.TEST, f"Trivet reaches the receiver {receiver}", utc_text(at))
+
+
+def _kind(text: str | None) -> AlertKind | None:
+    return None if text is None else AlertKind(text)
+
+
+def _shown(member: Member) -> ShownMember:
+    return ShownMember(
+        member.verdict.value,
+        _values(member.key),
+        _values({name: value for name, value in member.operands.items() if name not in member.key}),
+        member.reason.value if member.reason else None,
+    )
+
+
+def _values(values: Mapping[str, str | None]) -> dict[str, str | None]:
+    shown = list(values.items())[:_MOST_OPERANDS]
+    return {_capped(name): None if value is None else _value(value) for name, value in shown}
+
+
+def _value(text: str) -> str:
+    return shortened(normal_text(text), _LONGEST_VALUE)
+
+
+def _capped(text: str) -> str:
+    return shortened(normal_text(text), _LONGEST_TEXT)

@@ -1,0 +1,1 @@
+"""Ways to tell someone: a port, its fake, and one file for each kind of receiver."""

@@ -1,0 +1,117 @@
+"""A message as text. Text from data passes the given `shown`, which makes it harmless for the place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from alerts.message import Message, ShownMember
+from alerts.states import AlertEvent, AlertKind
+from alerts.wording import NOT_MADE, REASONS, SLOT_CAUSES, shortened, visible
+from trivet.verdicts import NotMadeReason, Reason, SlotCause, Verdict
+
+Shown = Callable[[str], str]
+"""`visible` or `inactive` of `alerts/wording.py`."""
+
+_LONGEST_SUBJECT = 200
+_LONGEST_LINE = 300
+_LONGEST_CELL = 60
+
+_ABOUT = {
+    AlertKind.BREACH: "breach",
+    AlertKind.NO_DATA: "no data",
+    AlertKind.UNJUDGED: "was breach, now unjudged",
+}
+
+
+def subject(message: Message) -> str:
+    """One line: how loud, which monitor, and what happened."""
+    mark = message.event if message.event in (AlertEvent.RESOLVED, AlertEvent.TEST) else message.severity
+    happened = _happened(message)
+    line = f"[{mark}] {visible(message.title)}" + (f": {happened}" if happened else "")
+    return shortened(line, _LONGEST_SUBJECT)
+
+
+def body(message: Message, shown: Shown) -> str:
+    """The rest: badge and reasons, members, and where to look."""
+    return "\n".join(shortened(line, _LONGEST_LINE) for line in _lines(message, shown))
+
+
+def _happened(message: Message) -> str:
+    match message.event:
+        case AlertEvent.TEST:
+            return ""
+        case AlertEvent.RESOLVED:
+            return "judged again" if message.kind is AlertKind.NO_DATA else "compliant again"
+        case AlertEvent.FIRED:
+            return _ABOUT[message.kind] if message.kind else ""
+        case AlertEvent.CHANGED:
+            return _changed(message)
+
+
+def _changed(message: Message) -> str:
+    match message.kind, message.was:
+        case AlertKind.BREACH, AlertKind.NO_DATA:
+            return "was no data, now breach"
+        case AlertKind.BREACH, AlertKind.UNJUDGED:
+            return "judged again, and breach"
+        case _:
+            return _ABOUT[message.kind] if message.kind else ""
+
+
+def _lines(message: Message, shown: Shown) -> Iterator[str]:
+    if message.event is AlertEvent.TEST:
+        yield "This is a test. Nothing is wrong, and no alert belongs to it."
+        return
+    yield _finding(message)
+    if message.detail:
+        yield shown(message.detail)
+    if message.kind is AlertKind.UNJUDGED and message.event is not AlertEvent.RESOLVED:
+        yield "There was a breach, and this evaluation could not judge it. The alert stays until it is judged."
+    yield f"monitor {message.monitor}, slot {message.slot}, since {message.since}"
+    for verdict, heading in ((Verdict.BREACH, "Breached"), (Verdict.NO_DATA, "Not decided")):
+        of_verdict = [item for item in message.members if item.verdict == verdict]
+        yield from _members(of_verdict, heading, message.counts.get(verdict, 0), shown)
+    yield ""
+    if message.ledger_seq is not None:
+        yield f"Recorded: trivet ledger show {message.ledger_seq}"
+    yield f"All members, as of now: trivet evaluate {message.monitor} --dry-run --json"
+    if message.runbook:
+        yield f"Runbook: {visible(message.runbook)}"
+    if message.owner:
+        yield f"Owner: {visible(message.owner)}"
+
+
+def _finding(message: Message) -> str:
+    if message.badge is None:
+        cause = f", {message.cause}: {SLOT_CAUSES[SlotCause(message.cause)]}" if message.cause else ""
+        why = f"{message.not_made}: {NOT_MADE[NotMadeReason(message.not_made)]}" if message.not_made else "no reason"
+        return f"not evaluated ({why}{cause})"
+    reasons = "; ".join(f"{count} {name}: {REASONS[Reason(name)]}" for name, count in message.no_data_reasons.items())
+    return f"{message.badge} ({reasons})" if reasons else message.badge
+
+
+def _members(members: Sequence[ShownMember], heading: str, total: int, shown: Shown) -> Iterator[str]:
+    if not total:
+        return
+    yield ""
+    yield f"{heading}, {len(members)} of {total:,}:" if len(members) < total else f"{heading}:"
+    for item in members:
+        parts = [_pairs(item.key, shown), _pairs(item.operands, shown)]
+        if item.reason:
+            parts.append(f"{item.reason} ({REASONS[Reason(item.reason)]})")
+        yield "- " + "; ".join(part for part in parts if part)
+
+
+def _pairs(values: Mapping[str, str | None], shown: Shown) -> str:
+    return ", ".join(f"{_name(name)} {_cell(value, shown)}" for name, value in values.items())
+
+
+def _name(text: str) -> str:
+    """An operand as the condition prints it: words of the monitor, not of the data."""
+    return shortened(visible(text), _LONGEST_CELL)
+
+
+def _cell(value: str | None, shown: Shown) -> str:
+    if value is None:
+        return "—"
+    return shortened(shown(value), _LONGEST_CELL) if value.strip() else "(blank)"

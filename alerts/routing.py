@@ -1,0 +1,63 @@
+"""Who is told of an alert: the receivers that the monitor names, and the one of the first route that matches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from alerts.states import AlertKind
+from monitors.definition import MonitorDefinition
+from trivet.settings import ReceiverSettings, RouteMatch, RouteSettings, Settings
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Target:
+    """One address of one receiver. Each is sent to, and fails, alone."""
+
+    receiver: str
+    """Its name in the settings."""
+    number: int = 1
+    """Which of its addresses, from 1; a receiver that is no list of addresses has one."""
+
+    def __str__(self) -> str:
+        return self.receiver if self.number == 1 else f"{self.receiver} ({self.number})"
+
+
+@dataclass(frozen=True, slots=True)
+class Routing:
+    """What the settings say of who is told."""
+
+    receivers: Mapping[str, tuple[Target, ...]] = field(default_factory=dict)
+    """Every receiver with its addresses."""
+    routes: Sequence[RouteSettings] = ()
+
+    def receivers_for(self, definition: MonitorDefinition, kind: AlertKind) -> list[str]:
+        """The names of those who are told, each once, the monitor's own first."""
+        routed = next((item.receiver for item in self.routes if _matches(item.match, definition, kind)), None)
+        names = [*definition.notify, *([routed] if routed is not None else [])]
+        return [name for name in dict.fromkeys(names) if name in self.receivers]
+
+
+def routing_of(settings: Settings) -> Routing:
+    """Who is told, as these settings have it."""
+    return Routing({name: targets_of(name, item) for name, item in settings.receivers.items()}, settings.routes)
+
+
+def targets_of(name: str, receiver: ReceiverSettings) -> tuple[Target, ...]:
+    """The addresses of one receiver."""
+    return tuple(Target(name, number) for number in range(1, len(receiver.apprise or ("",)) + 1))
+
+
+def _matches(match: RouteMatch, definition: MonitorDefinition, kind: AlertKind) -> bool:
+    about = "no_data" if kind is AlertKind.NO_DATA else "breach"
+    named = (
+        (match.monitor, definition.id),
+        (match.object, definition.object),
+        (match.severity, definition.severity),
+        (match.owner, definition.owner),
+        (match.verdict, about),
+    )
+    labels = dict(definition.labels)
+    return all(asked in (None, found) for asked, found in named) and all(
+        labels.get(name) == value for name, value in match.labels.items()
+    )

@@ -1,0 +1,27 @@
+"""`trivet beat` and `trivet worker`: the Celery parts, with the project's own settings."""
+
+from __future__ import annotations
+
+import click
+
+from cli.invocation import Invocation, command
+from trivet.exits import Exit
+from worker.app import make_app, run_beat, run_worker
+
+
+@click.command()
+@command
+def beat(invocation: Invocation) -> int:
+    """Send a tick to the workers again and again, until stopped."""
+    run_beat(make_app(invocation.wiring()))
+    return Exit.FINE
+
+
+@click.command()
+@command
+def worker(invocation: Invocation) -> int:
+    """Plan and evaluate as ticks and batches come in, until stopped."""
+    workspace = invocation.workspace()
+    workspace.require()
+    level = invocation.environment.get("TRIVET_LOG", "WARNING").upper()
+    return run_worker(make_app(invocation.wiring(workspace)), level)

@@ -1,0 +1,123 @@
+"""What an answer could not take in, and where its rows were read: the statements beside the answer's own."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from catalog.contract import Contract, ObjectType, Property, Sensitivity
+from catalog.datatypes import Kind
+from resolver.drafting import NAMED
+from resolver.outcome import Absence, ResultTable, cell_json
+from resolver.plan import Filter, Measure, Operator, SemanticPlan
+from resolver.plan_sql import causes_sql, plan_sql
+from resolver.running import run_own
+from resolver.state import Parts, Weighed
+from resolver.vocabulary import Linked
+from trivet.canonical import Json
+from trivet.verdicts import Reason, badge
+
+MOST_PLACES = 100
+"""Places of provenance that an outcome shows at most."""
+
+
+def absence_of(winner: Weighed, parts: Parts) -> Absence:
+    """The rows that belong to the question and that its answer could not take in.
+
+    Of a plan it is counted by the complement of its own condition. Of SQL that a model wrote nobody
+    knows the condition, so every row counts that has no value in a column that the SQL reads.
+
+    Raises:
+        EngineFault: a statement cannot be run.
+    """
+    proposed = winner.candidate.proposed
+    if isinstance(proposed, SemanticPlan):
+        return _of_plan(proposed, parts)
+    return _of_sql(winner.sql or "", parts)
+
+
+def unknown_entity(plan: SemanticPlan, linked: Linked | None, parts: Parts) -> str | None:
+    """The first name that a plan filters by and that no row bears, found by looking it up.
+
+    What the question's words were linked to was found in the data already.
+
+    Raises:
+        EngineFault: it cannot be looked up.
+    """
+    object_type = parts.contract.object_type(plan.object)
+    targets = [target for span in linked.spans for target in span.targets] if linked is not None else []
+    found = {(target.property, target.value) for target in targets if target.object == plan.object}
+    for item in plan.filters:
+        declared = object_type.find_property(item.property) if object_type else None
+        if declared is None or declared.type.kind is not Kind.TEXT:
+            continue
+        for value in item.values:
+            if (item.property, value) in found:
+                continue
+            probe = SemanticPlan(plan.object, Measure.COUNT, filters=(Filter(item.property, Operator.EQUAL, (value,)),))
+            if _first(run_own(plan_sql(probe, parts.contract).answer, parts.contract, parts.engine)) == 0:
+                return f"{item.property.replace('_', ' ')} '{value}'"
+    return None
+
+
+def provenance_of(proposed: object, parts: Parts) -> tuple[Mapping[str, Json], ...]:
+    """Where the rows of a plan's answer were read; nothing for other proposals.
+
+    Raises:
+        EngineFault: it cannot be looked up.
+    """
+    if not isinstance(proposed, SemanticPlan):
+        return ()
+    sql = plan_sql(proposed, parts.contract).provenance
+    if sql is None:
+        return ()
+    table = run_own(sql, parts.contract, parts.engine)
+    rows = table.rows[:MOST_PLACES]
+    return tuple(
+        {"of": proposed.object, **dict(zip(table.columns, map(cell_json, row), strict=True))}
+        for row in rows
+        if any(cell is not None for cell in row)
+    )
+
+
+def _of_plan(plan: SemanticPlan, parts: Parts) -> Absence:
+    statements = plan_sql(plan, parts.contract)
+    if statements.complement is None or statements.complement_count is None:
+        return Absence()
+    table = run_own(statements.complement, parts.contract, parts.engine)
+    if not table.rows:
+        return Absence()
+    reasons = Counter(str(row[-2]) for row in table.rows)
+    if table.truncated:
+        counted = _first(run_own(statements.complement_count, parts.contract, parts.engine))
+        reasons = Counter({max(reasons, key=lambda reason: reasons[reason]): counted})
+    keys = [" ".join(str(cell) for cell in row[:-2]) for row in table.rows]
+    total = sum(reasons.values())
+    return Absence(badge(0, total), dict(sorted(reasons.items())), tuple(keys[:NAMED]))
+
+
+def _of_sql(sql: str, parts: Parts) -> Absence:
+    total = 0
+    for object_type, declared in _columns_read(sql, parts.contract):
+        table = run_own(causes_sql(object_type, declared, parts.contract), parts.contract, parts.engine)
+        total += sum(int(str(row[1])) for row in table.rows)
+    return Absence(badge(0, total), {Reason.LEFT_NULL.value: total}) if total else Absence()
+
+
+def _columns_read(sql: str, contract: Contract) -> list[tuple[ObjectType, Property]]:
+    """The properties that a certified statement names; one that only shares its name with one counts too."""
+    words = set(re.findall(r"\w+", sql.lower()))
+    return [
+        (object_type, declared)
+        for object_type in contract.object_types
+        if object_type.view.rpartition(".")[2].lower() in words
+        for declared in object_type.properties
+        if declared.name.lower() in words and declared.sensitivity is Sensitivity.NONE
+    ]
+
+
+def _first(table: ResultTable) -> int:
+    cell: Any = table.rows[0][0]
+    return int(cell)

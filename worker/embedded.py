@@ -1,0 +1,96 @@
+"""The embedded daemon: APScheduler gives the ticks, a few threads evaluate. One process, no other server."""
+
+from __future__ import annotations
+
+import fcntl
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from apscheduler.executors.pool import ThreadPoolExecutor as TickExecutor
+from apscheduler.schedulers.background import BackgroundScheduler
+
+from trivet.errors import UnavailableError
+from worker.evaluate import Recorded
+from worker.runtime import Batch, Runtime
+
+_log = logging.getLogger(__name__)
+
+
+class EmbeddedDaemon:
+    """Runs a `Runtime` in this process."""
+
+    def __init__(self, runtime: Runtime, workers: int, report: Callable[[Recorded], None]) -> None:
+        """Args: the runtime; how many batches at one time; who is told of each evaluation, in any thread."""
+        self._runtime = runtime
+        self._report = report
+        self._pool = ThreadPoolExecutor(workers, thread_name_prefix="batch")
+        self._delivery = ThreadPoolExecutor(1, thread_name_prefix="delivery")
+        self._delivering: Future[None] | None = None
+
+    def run(self, tick: timedelta, stop: threading.Event) -> None:
+        """Ticks until `stop` is set; then lets what is being evaluated come to its end."""
+        scheduler = BackgroundScheduler(executors={"default": TickExecutor(1)}, timezone=UTC)
+        scheduler.add_job(
+            self.tick,
+            "interval",
+            seconds=tick.total_seconds(),
+            next_run_time=datetime.now(UTC),
+            # A tick is a look at the store: one that comes late is as good, and two at once are no better.
+            max_instances=1,
+            coalesce=True,
+            misfire_grace_time=None,
+        )
+        scheduler.start()
+        try:
+            stop.wait()
+        finally:
+            scheduler.shutdown(wait=True)
+            self._pool.shutdown(wait=True, cancel_futures=True)
+            self._delivery.shutdown(wait=True, cancel_futures=True)
+
+    def tick(self) -> None:
+        """One tick. What goes wrong in it is logged: the next one finds everything still in the store."""
+        try:
+            found = self._runtime.tick()
+            for recorded in found.passed_over:
+                self._report(recorded)
+            for batch in found.batches:
+                self._pool.submit(self._evaluate, batch)
+            deliver = self._runtime.deliver
+            if deliver is not None and (self._delivering is None or self._delivering.done()):
+                self._delivering = self._delivery.submit(self._deliver, deliver)
+        except Exception:
+            _log.exception("a tick failed; the next one looks again")
+
+    def _evaluate(self, batch: Batch) -> None:
+        try:
+            for recorded in self._runtime.evaluate(batch.keys):
+                self._report(recorded)
+        except Exception:
+            _log.exception("a batch failed; its slots are tried again once their lease has ended")
+
+    def _deliver(self, deliver: Callable[[], None]) -> None:
+        try:
+            deliver()
+        except Exception:
+            _log.exception("delivery failed; what waits is tried again")
+
+
+@contextmanager
+def only_daemon(lock: Path) -> Iterator[None]:
+    """Holds a lock file for as long as the daemon runs; the system lets go of it however the process ends.
+
+    Raises:
+        UnavailableError: another daemon holds it.
+    """
+    with lock.open("a") as handle:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise UnavailableError(f"another `trivet run` works on this store and holds {lock}") from None
+        yield

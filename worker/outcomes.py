@@ -1,0 +1,127 @@
+"""Writing an outcome down: its row and the ledger entry that binds it, in one transaction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from ledger.append import append
+from ledger.bound_rows import Binding, BoundTable, collect_rows_root
+from ledger.entries import EntryType, LedgerEntry
+from resolver.outcome import Answer, Outcome, Refusal
+from trivet.canonical import Json, canonical_json, normal_text
+from trivet.clock import utc_text
+from worker.binding import EVALUATION_BINDING
+from worker.outcome_tables import outcome as outcome_table
+
+PAYLOAD_VERSION = 1
+
+OUTCOME_BINDING = Binding(EntryType.OUTCOME, (BoundTable(outcome_table, subject="request_id", order=("request_id",)),))
+"""The one row of a question."""
+BINDINGS = (EVALUATION_BINDING, OUTCOME_BINDING)
+"""Everything outside the ledger that its entries bind."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoreRecorder:
+    """Records outcomes in the audit store."""
+
+    store: sa.Engine
+
+    def record(self, outcome: Outcome) -> int:
+        """The number of the ledger entry that binds the outcome's row."""
+        with self.store.begin() as connection:
+            return record_outcome(connection, outcome).seq
+
+
+def record_outcome(connection: sa.Connection, outcome: Outcome) -> LedgerEntry:
+    """Writes one outcome whole, inside the caller's transaction. It never commits."""
+    connection.execute(outcome_table.insert(), _row(outcome))
+    request_id = outcome.question.request_id
+    root = collect_rows_root(connection, OUTCOME_BINDING, request_id)
+    return append(connection, EntryType.OUTCOME, request_id, _payload(outcome, root.hex()))
+
+
+def _row(outcome: Outcome) -> dict[str, object]:
+    answer = outcome.ending if isinstance(outcome.ending, Answer) else None
+    refusal = outcome.ending if isinstance(outcome.ending, Refusal) else None
+    return {
+        "request_id": outcome.question.request_id,
+        "asked_at": utc_text(outcome.question.asked_at),
+        "finished_at": utc_text(outcome.finished_at),
+        "asker": _storable(outcome.question.asker) if outcome.question.asker is not None else None,
+        "question": _storable(outcome.question.text),
+        "state": outcome.state.value,
+        "verdict": outcome.verdict.value,
+        "reason_code": refusal.reason.value if refusal else None,
+        "clause": str(refusal.clause) if refusal and refusal.clause else None,
+        "answer": _storable(answer.text) if answer else None,
+        "refusal": _storable(refusal.text) if refusal else None,
+        "draft": _storable(outcome.draft) if outcome.draft is not None else None,
+        "contract_id": outcome.contract["id"],
+        "contract_version": outcome.contract["version"],
+        "contract_hash": outcome.contract["hash"],
+        "document": _json(_document(outcome)),
+        "candidates": _json([dict(item) for item in outcome.candidates]),
+        "snapshot": _json(dict(outcome.snapshot)) if outcome.snapshot is not None else None,
+    }
+
+
+def _document(outcome: Outcome) -> dict[str, Json]:
+    document = outcome.to_json(None)
+    del document["ledger_seq"]
+    return document
+
+
+def _payload(outcome: Outcome, rows_root: str) -> dict[str, Json]:
+    answer = outcome.ending if isinstance(outcome.ending, Answer) else None
+    refusal = outcome.ending if isinstance(outcome.ending, Refusal) else None
+    payload: dict[str, Json] = {
+        "schema": PAYLOAD_VERSION,
+        "request_id": outcome.question.request_id,
+        "asked_at": utc_text(outcome.question.asked_at),
+        "finished_at": utc_text(outcome.finished_at),
+        "asker": outcome.question.asker,
+        "question": outcome.question.text,
+        "state": outcome.state.value,
+        "verdict": outcome.verdict.value,
+        "reason_code": refusal.reason.value if refusal else None,
+        "clause": str(refusal.clause) if refusal and refusal.clause else None,
+        "contract": dict(outcome.contract),
+        "model": dict(outcome.model),
+        "result_hash": answer.table.digest if answer else None,
+        "agreement": outcome.agreement.to_json() if outcome.agreement else None,
+        "no_data": outcome.absence.to_json(),
+        "snapshot": dict(outcome.snapshot) if outcome.snapshot is not None else None,
+        "rows_root": rows_root,
+    }
+    return {key: _normal(value) for key, value in payload.items()}
+
+
+def _json(value: Json) -> str:
+    return canonical_json(_normal(value)).decode("utf-8")
+
+
+def _normal(value: Json) -> Json:
+    """Text from people, models and data made fit for the ledger."""
+    match value:
+        case str():
+            return _storable(value)
+        case dict():
+            return {_ascii(key): _normal(item) for key, item in value.items()}
+        case list() | tuple():
+            return [_normal(item) for item in value]
+        case int() if abs(value) >= 2**53:
+            return str(value)
+        case _:
+            return value
+
+
+def _storable(text: str) -> str:
+    # NUL has no place in a PostgreSQL text.
+    return normal_text(text).replace("\0", "\ufffd")
+
+
+def _ascii(key: str) -> str:
+    return key if key.isascii() else key.encode("ascii", "backslashreplace").decode("ascii")

@@ -1,0 +1,126 @@
+"""The daemon's work, whoever gives it its ticks: plan, hand out, evaluate, deliver.
+
+`worker/embedded.py` calls it from APScheduler and threads, `worker/tasks.py` from Celery. Neither
+decides anything.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+
+import sqlalchemy as sa
+
+from catalog.contract import Contract
+from monitors.definition import MonitorDefinition
+from trivet.clock import Clock
+from worker.claims import OpenSlot, SlotKey, claim, hand_out
+from worker.evaluate import Evaluator, Recorded, Slot, scheduled_slot
+from worker.heartbeat import heartbeat
+from worker.planner import Planner
+from worker.watching import WatchedWorkspace
+
+LONGEST_BATCH = timedelta(minutes=10)
+"""What the time limits of a batch's monitors may come to; beyond it, the slots of one object type are split."""
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Slots of one object type that are handed to a runner together."""
+
+    keys: tuple[SlotKey, ...]
+    limit: timedelta
+    """What the time limits of its monitors come to: how long it takes at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """What one tick came to."""
+
+    batches: tuple[Batch, ...]
+    passed_over: tuple[Recorded, ...]
+    """Slots that were recorded as not evaluated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Runtime:
+    """The parts of one daemon process."""
+
+    store: sa.Engine
+    clock: Clock
+    """The store's, by which leases end."""
+    lease: timedelta
+    watched: WatchedWorkspace
+    evaluator: Callable[[Contract], Evaluator]
+    deliver: Callable[[], None] | None = None
+    """Sends what waits in the outbox; None where nothing is to be sent."""
+
+    def tick(self) -> Tick:
+        """Plans what came due, ends what was begun too often, and says what is to be run."""
+        _, contract, monitors = self.watched.current().require()
+        planner = Planner(self.evaluator(contract), self.store, self.clock)
+        passed_over = (*planner.give_up(monitors), *planner.plan(monitors))
+        with self.store.begin() as connection:
+            waiting = hand_out(connection, self.clock.now(), self.lease)
+        return Tick(tuple(batches_of(waiting, monitors, contract.limits.timeout)), passed_over)
+
+    def evaluate(self, keys: Sequence[SlotKey]) -> Iterator[Recorded]:
+        """Claims the slots and evaluates those that were to be had; the others are somebody else's."""
+        _, contract, monitors = self.watched.current().require()
+        owner = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex}"
+        slots = self._claim(keys, {definition.id: definition for definition in monitors}, owner)
+        keeping: Callable[[], AbstractContextManager[None]]
+        keeping = partial(heartbeat, self.store, owner, self.clock, self.lease)
+        yield from self.evaluator(contract).evaluate(slots, self.store, keeping)
+
+    def _claim(self, keys: Sequence[SlotKey], monitors: Mapping[str, MonitorDefinition], owner: str) -> list[Slot]:
+        slots = []
+        with self.store.begin() as connection:
+            for key in sorted(keys):
+                definition = monitors.get(key.monitor)
+                if definition is None:
+                    _log.warning("%s at %s: there is no such monitor here", key.monitor, key.scheduled_for)
+                    continue
+                claimed = claim(connection, key, definition, owner, self.clock.now(), self.lease)
+                if claimed is not None:
+                    slots.append(scheduled_slot(definition, claimed.at, claimed))
+        return slots
+
+
+def batches_of(
+    waiting: Sequence[OpenSlot], monitors: Sequence[MonitorDefinition], timeout: timedelta
+) -> Iterator[Batch]:
+    """The batches that slots are run in: by object type, and not longer than a batch may take.
+
+    A slot that was begun before may be what ended its process. It runs alone, so that it can end
+    no other a second time. Slots of monitors that are not known are left out.
+
+    Args:
+        waiting: in any order.
+        monitors: every monitor that is known.
+        timeout: of monitors that name none.
+    """
+    known = {definition.id: definition for definition in monitors}
+    open_batches: dict[str, Batch] = {}
+    for item in waiting:
+        definition = known.get(item.key.monitor)
+        if definition is None:
+            continue
+        limit = timeout if definition.timeout is None else definition.timeout
+        if item.attempt:
+            yield Batch((item.key,), limit)
+            continue
+        batch = open_batches.pop(definition.object, Batch((), timedelta()))
+        if batch.keys and batch.limit + limit > LONGEST_BATCH:
+            yield batch
+            batch = Batch((), timedelta())
+        open_batches[definition.object] = Batch((*batch.keys, item.key), batch.limit + limit)
+    yield from open_batches.values()

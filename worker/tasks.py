@@ -1,0 +1,48 @@
+"""The Celery tasks: plan, evaluate a batch, deliver. Each does what the embedded daemon does in a thread."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+from celery import Celery
+
+from worker.bootstrap import Wiring
+from worker.claims import SlotKey
+from worker.runtime import Runtime
+
+PLAN = "trivet.plan"
+EVALUATE_BATCH = "trivet.evaluate_batch"
+DELIVER = "trivet.deliver"
+_MARGIN = 60
+"""Seconds of a batch beside its queries: opening, recording, and waiting for others that record."""
+
+
+def register(app: Celery, wiring: Wiring) -> None:
+    """Gives an application its tasks."""
+
+    @cache
+    def runtime() -> Runtime:
+        # Built by the first task, which is after the fork: connections do not survive one.
+        return wiring.runtime()
+
+    @app.task(name=PLAN)  # type: ignore[untyped-decorator]
+    def plan() -> None:
+        for batch in runtime().tick().batches:
+            keys = [[key.monitor, key.scheduled_for] for key in batch.keys]
+            limit = batch.limit.total_seconds() + _MARGIN
+            # It expires when the store would hand the slots out again.
+            evaluate_batch.apply_async((keys,), time_limit=limit, expires=runtime().lease.total_seconds())
+        if runtime().deliver is not None:
+            deliver.apply_async(expires=runtime().lease.total_seconds())
+
+    @app.task(name=EVALUATE_BATCH)  # type: ignore[untyped-decorator]
+    def evaluate_batch(keys: Sequence[Sequence[str]]) -> None:
+        for _ in runtime().evaluate([SlotKey(monitor, scheduled_for) for monitor, scheduled_for in keys]):
+            pass
+
+    @app.task(name=DELIVER)  # type: ignore[untyped-decorator]
+    def deliver() -> None:
+        send = runtime().deliver
+        if send is not None:
+            send()
