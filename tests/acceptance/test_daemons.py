@@ -1,168 +1,177 @@
-"""Daemons that are killed in the middle of their work: every slot has exactly one evaluation, and the ledger verifies.
+"""Daemons that are killed in the middle of their work: every slot has exactly one result, and people hear of it once.
 
-In both topologies one monitor comes due every two seconds for twenty seconds. Whoever evaluates is
-killed with SIGKILL while a slot is running, and another is started in its place.
+In both topologies one monitor comes due every two seconds for twenty seconds, and a webhook is told. Whoever
+evaluates is killed with SIGKILL while a slot is running, and another is started in its place.
 """
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import hmac
+import json
 import os
-import signal
-import subprocess
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from datetime import datetime, timedelta
-from itertools import pairwise
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
 
-from ledger.entries import EntryType
-from ledger.reading import entries
-from ledger.verify import verify
-from tests.acceptance.command import Ended, finish, start, trivet
-from tests.acceptance.files import replace_in
+from alerts.states import DeliveryState
+from alerts.tables import outbox
+from tests.acceptance.command import finish, start, trivet
+from tests.acceptance.daemons import (
+    QUICK,
+    all_ended,
+    all_told,
+    assert_each_slot_has_one_result,
+    assert_what_was_not_evaluated_is_explained,
+    expected_notices,
+    history,
+    instant,
+    kill,
+    opened,
+    running,
+    running_slot,
+    slots,
+    stop,
+    wait_for,
+)
+from tests.acceptance.files import append_to, replace_in
+from tests.integration.receiver import Receiver, Request, running_receiver
 from tests.integration.servers import PostgresServer, postgres, running_redis
-from worker.binding import EVALUATION_BINDING
-from worker.stores import open_store, read_only
-from worker.tables import SlotState, evaluation, slot
+from worker.tables import SlotState
 
 __all__ = ["postgres"]
 
 pytestmark = pytest.mark.slow
 
-DURATION = 20.0
+DURATION = timedelta(seconds=20)
 ROWS = 200_000
-QUICK = {"TRIVET_SCHEDULER__TICK": "1s", "TRIVET_SCHEDULER__LEASE": "3s"}
+KEY = os.urandom(32)
+ENVIRONMENT = QUICK | {"DESK_SECRET": f"whsec_{base64.b64encode(KEY).decode()}"}
 
 
 @pytest.fixture
-def workspace(small: Path) -> Path:
-    """One monitor, every two seconds, over so many rows that one can see it run."""
-    replace_in(small / "monitors" / "example.yaml", "every: 1h", "every: 2s")
+def receiver() -> Iterator[Receiver]:
+    with running_receiver() as found:
+        yield found
+
+
+@pytest.fixture
+def workspace(small: Path, receiver: Receiver) -> Path:
+    """One monitor, every two seconds, over so many rows that one can see it run; a webhook is told of it."""
+    replace_in(small / "monitors" / "example.yaml", "every: 1h}", "every: 2s}\n    notify: [desk]")
+    desk = f"{{url: '{receiver.url()}', secret: 'env:DESK_SECRET', insecure: true}}"
+    append_to(small / "trivet.yaml", f"receivers: {{desk: {{webhook: {desk}}}}}\n")
     with (small / "sources" / "readings.csv").open("a", encoding="utf-8") as file:
         file.writelines(f"X{number},north,3.5,2026-11-01\n" for number in range(ROWS))
     assert trivet("ingest", at=small).code == 0
     return small
 
 
-@contextmanager
-def opened(url: str) -> Iterator[sa.Engine]:
-    """The store at a URL."""
-    engine = open_store(url)
-    try:
-        yield engine
-    finally:
-        engine.dispose()
-
-
-@contextmanager
-def running(workspace: Path, *arguments: str, environment: Mapping[str, str]) -> Iterator[subprocess.Popen[str]]:
-    """A daemon in a process group of its own, which is gone afterwards."""
-    process = start(*arguments, at=workspace, environment=environment, before=os.setsid)
-    try:
-        yield process
-    finally:
-        if process.poll() is None:
-            kill(process)
-
-
-def kill(process: subprocess.Popen[str]) -> None:
-    """Ends a daemon and all its children as a power cut would."""
-    os.killpg(process.pid, signal.SIGKILL)
-    process.communicate(timeout=60)
-
-
-def stop(process: subprocess.Popen[str]) -> Ended:
-    """Ends a daemon as an operator would."""
-    process.send_signal(signal.SIGTERM)
-    ended = finish(process)
-    assert ended.code == 0, ended.err
-    return ended
-
-
-def slots(store: sa.Engine) -> list[Any]:
-    with read_only(store).connect() as connection:
-        return list(connection.execute(sa.select(slot).order_by(slot.c.scheduled_for)).mappings())
-
-
-def wait_for(found: Callable[[], Any]) -> Any:
-    deadline = time.monotonic() + 60
-    while not (what := found()):
-        assert time.monotonic() < deadline, "it did not come about within a minute"
-        time.sleep(0.005)
-    return what
-
-
-def running_slot(store: sa.Engine) -> Any:
-    return next((row for row in slots(store) if row["state"] == SlotState.RUNNING), None)
-
-
-def assert_every_slot_has_one_evaluation(store: sa.Engine, killed: Any) -> None:
-    """From the first slot to the last none is missing, and each that ended has its evaluation."""
-    found = slots(store)
-    instants = [datetime.fromisoformat(row["scheduled_for"]) for row in found]
-    assert instants[-1] - instants[0] >= timedelta(seconds=DURATION - 4)
-    assert {later - earlier for earlier, later in pairwise(instants)} == {timedelta(seconds=2)}
-    with read_only(store).connect() as connection:
-        made = list(connection.execute(sa.select(evaluation)).mappings())
-        report = verify(connection, [EVALUATION_BINDING])
-        sealed = [entry.subject_id for entry in entries(connection, entry_type=EntryType.EVALUATION)]
-    ended = [row["evaluation_id"] for row in found if row["state"] == SlotState.DONE]
-    assert Counter(row["evaluation_id"] for row in made) == Counter(ended)
-    assert len(found) - len(ended) <= 1, "but for the last, all have ended"
-    assert report.damage == ()
-    assert Counter(sealed) == Counter(ended)
-    badges = {row["breach"] for row in made if row["status"] == "completed"}
-    assert badges == {1}
-    again = next(row for row in found if row["scheduled_for"] == killed["scheduled_for"])
+def assert_it_was_taken_over(store: sa.Engine, killed: Any) -> None:
+    """The slot that ran when its runner was killed was begun again, and evaluated."""
+    (again,) = (row for row in slots(store) if row["scheduled_for"] == killed["scheduled_for"])
     assert (again["state"], again["attempt"], again["fence"]) == (SlotState.DONE, 2, 2)
-    (result,) = (row for row in made if row["scheduled_for"] == killed["scheduled_for"])
-    assert result["status"] == "completed"
+    (result,) = (row for row in history(store) if row["scheduled_for"] == killed["scheduled_for"])
+    assert (result["status"], result["breach"]) == ("completed", 1)
 
 
-def test_the_embedded_daemon_is_killed_and_started_again(workspace: Path) -> None:
+def assert_it_tells_what_was_found(request: Request, store: sa.Engine) -> None:
+    """The one that fires is signed, and says what the first evaluation found: badge, reasons, members, and where."""
+    body = json.loads(request.body)
+    first = history(store)[0]
+    signed = f"{request.key}.{request.headers['webhook-timestamp']}.".encode() + request.body
+    signature = base64.b64encode(hmac.digest(KEY, signed, hashlib.sha256)).decode()
+    assert request.headers["webhook-signature"] == f"v1,{signature}"
+    data = body["data"]
+    assert (body["type"], data["monitor"], data["kind"]) == ("alert.fired", "reading-too-warm", "breach")
+    assert data["badge"] == "1 breach / 1 no-data"
+    assert data["no_data_reasons"] == {"left_null": 1}
+    counts = {"population": ROWS + 4, "breach": 1, "no_data": 1, "compliant": ROWS + 2}
+    assert data["counts"] == counts
+    assert [(item["verdict"], item["key"], item["reason"]) for item in data["members"]] == [
+        ("breach", {"reading_id": "R2"}, None),
+        ("no_data", {"reading_id": "R3"}, "left_null"),
+    ]
+    assert (data["evaluation_id"], data["ledger_seq"]) == (first["evaluation_id"], first["seq"])
+
+
+def assert_each_notice_was_told_once(receiver: Receiver, store: sa.Engine) -> None:
+    """What the receiver got is what follows from the evaluations, in their order, and no id came twice."""
+    got = [(json.loads(item.body)["type"], json.loads(item.body)["data"]["kind"]) for item in receiver.requests]
+    assert got == expected_notices(store)
+    assert len({item.key for item in receiver.requests}) == len(got)
+    assert [event for event, _ in got].count("alert.fired") == 1
+    with store.connect() as connection:
+        sent = connection.execute(sa.select(outbox.c.alert_key, outbox.c.state, outbox.c.attempts)).all()
+    assert {row.alert_key for row in sent} == {item.key for item in receiver.requests}
+    assert {(row.state, row.attempts) for row in sent} == {(DeliveryState.DELIVERED, 1)}
+
+
+def sleep_until(instant: datetime) -> None:
+    time.sleep(max(0.0, (instant - datetime.now(UTC)).total_seconds()))
+
+
+def test_the_embedded_daemon_is_killed_and_started_again(workspace: Path, receiver: Receiver) -> None:
+    """The monitor's missing data is told, so that a slot that was missed is, too: "was breach, now unjudged"."""
     assert trivet("db", "upgrade", at=workspace).code == 0
     with opened(f"sqlite:///{workspace / 'trivet.db'}") as store:
-        with running(workspace, "run", "--json", environment=QUICK) as first:
-            wait_for(lambda: slots(store))
-            began = time.monotonic()
-            wait_for(lambda: len(slots(store)) >= 3)
+        with running(workspace, "run", "--json", environment=ENVIRONMENT) as first:
+            until = instant(wait_for(lambda: slots(store), first)[0]) + DURATION
+            wait_for(lambda: len(slots(store)) >= 3 and receiver.requests)
             killed = wait_for(lambda: running_slot(store))
             kill(first)
+            went = datetime.now(UTC)
         planned = len(slots(store))
-        with running(workspace, "run", "--json", environment=QUICK) as second:
-            wait_for(lambda: len(slots(store)) > planned)
-            refused = finish(start("run", at=workspace, environment=QUICK))
-            assert (refused.code, "another `trivet run`" in refused.err) == (69, True)
-            time.sleep(max(0.0, DURATION - (time.monotonic() - began)))
+        with running(workspace, "run", "--json", environment=ENVIRONMENT) as second:
+            wait_for(lambda: len(slots(store)) > planned, second)
+            back = datetime.now(UTC)
+            sleep_until(until)
+            wait_for(lambda: all_ended(store, until) and all_told(store), second)
             ended = stop(second)
         assert {document["monitor"] for document in ended.documents} == {"reading-too-warm"}
-        assert_every_slot_has_one_evaluation(store, killed)
+        assert_each_slot_has_one_result(store, until)
+        assert_what_was_not_evaluated_is_explained(store, (went, back))
+        assert_it_was_taken_over(store, killed)
+        assert_it_tells_what_was_found(receiver.requests[0], store)
+        assert_each_notice_was_told_once(receiver, store)
 
 
-def test_a_celery_worker_is_killed_and_another_is_started(workspace: Path, postgres: PostgresServer) -> None:
+def test_a_celery_worker_is_killed_and_another_is_started(
+    workspace: Path, receiver: Receiver, postgres: PostgresServer
+) -> None:
+    """The monitor's missing data is not told, so the one breach that goes on all the time is one notice."""
+    replace_in(workspace / "monitors" / "example.yaml", "notify: [desk]", "notify: [desk]\n    no_data: {alert: false}")
     url = postgres.new_database()
     with running_redis() as broker, opened(url) as store:
         production = {"TRIVET_STORE__URL": url, "TRIVET_SCHEDULER__MODE": "celery", "TRIVET_SCHEDULER__BROKER": broker}
-        environment = QUICK | production
+        environment = ENVIRONMENT | production
         assert finish(start("db", "upgrade", at=workspace, environment=environment)).code == 0
         with running(workspace, "beat", environment=environment) as beat:
             with running(workspace, "worker", environment=environment) as first:
-                wait_for(lambda: slots(store))
-                began = time.monotonic()
-                wait_for(lambda: len(slots(store)) >= 3)
+                until = instant(wait_for(lambda: slots(store), first)[0]) + DURATION
+                wait_for(lambda: len(slots(store)) >= 3 and receiver.requests)
                 killed = wait_for(lambda: running_slot(store))
                 kill(first)
+                went = datetime.now(UTC)
+            planned = len(slots(store))
             with running(workspace, "worker", environment=environment) as second:
-                time.sleep(max(0.0, DURATION - (time.monotonic() - began)))
+                wait_for(lambda: len(slots(store)) > planned, second)
+                back = datetime.now(UTC)
+                sleep_until(until)
+                wait_for(lambda: all_ended(store, until) and all_told(store), second)
                 stop(beat)
                 stop(second)
-        assert_every_slot_has_one_evaluation(store, killed)
+        assert_each_slot_has_one_result(store, until)
+        assert_what_was_not_evaluated_is_explained(store, (went, back))
+        assert_it_was_taken_over(store, killed)
+        (request,) = receiver.requests
+        assert_it_tells_what_was_found(request, store)
 
 
 def test_celery_finds_the_application_of_a_workspace_by_itself(workspace: Path) -> None:

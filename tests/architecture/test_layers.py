@@ -56,6 +56,14 @@ VIOLATIONS = [
     Violation("yaml", "trivet.settings", "yaml"),
     Violation("lark", "catalog.expressions.leak", "lark"),
     Violation("lark", "compiler.leak", "lark"),
+    Violation("httpx", "alerts.leak", "httpx"),
+    Violation("httpx", "resolver.leak", "httpx"),
+    Violation("httpx", "cli.leak", "httpx"),
+    Violation("apprise", "alerts.leak", "apprise"),
+    Violation("apprise", "alerts.notifiers.leak", "apprise"),
+    Violation("servers", "worker.leak", "redis"),
+    Violation("servers", "worker.leak", "kombu"),
+    Violation("servers", "worker.leak", "psycopg"),
 ]
 
 OPEN_DOORS = [
@@ -80,6 +88,9 @@ OPEN_DOORS = [
     ("trivet.validation", "pydantic"),
     ("trivet.documents", "yaml"),
     ("catalog.expressions.syntax", "lark"),
+    ("alerts.notifiers.webhook", "httpx"),
+    ("resolver.models.openai", "httpx"),
+    ("alerts.notifiers.apprise_notifier", "apprise"),
     ("cli.main", "evals"),
     ("cli.main", "trivet"),
     ("evals.runner", "resolver"),

@@ -1,0 +1,174 @@
+"""Daemons as processes of their own, what a store says of their slots, and what must hold whatever was done to them."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+
+from alerts.states import DeliveryState
+from alerts.tables import outbox
+from ledger.entries import EntryType
+from ledger.reading import entries
+from ledger.verify import verify
+from tests.acceptance.command import Ended, finish, start
+from trivet.verdicts import SlotCause
+from worker.binding import EVALUATION_BINDING
+from worker.stores import open_store, read_only
+from worker.tables import SlotState, evaluation, slot
+
+EVERY = timedelta(seconds=2)
+"""How often the monitor of these tests comes due."""
+QUICK = {"TRIVET_SCHEDULER__TICK": "1s", "TRIVET_SCHEDULER__LEASE": "3s"}
+_PATIENCE = 60.0
+_OPEN = (SlotState.PLANNED, SlotState.RUNNING)
+_NOT_ENDED = (DeliveryState.PENDING, DeliveryState.ATTEMPTING)
+_PR_SET_PDEATHSIG = 1
+
+
+@contextmanager
+def opened(url: str) -> Iterator[sa.Engine]:
+    """The store at a URL."""
+    engine = open_store(url)
+    try:
+        yield engine
+    finally:
+        engine.dispose()
+
+
+@contextmanager
+def running(workspace: Path, *arguments: str, environment: Mapping[str, str]) -> Iterator[subprocess.Popen[str]]:
+    """A daemon in a process group of its own, all of which is gone afterwards."""
+    process = start(*arguments, at=workspace, environment=environment, before=_alone)
+    try:
+        yield process
+    finally:
+        kill(process)
+
+
+def kill(process: subprocess.Popen[str]) -> None:
+    """Ends a daemon and all its children as a power cut would; children of one that ended already, too."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    if process.stdout is not None and not process.stdout.closed:
+        process.communicate(timeout=_PATIENCE)
+
+
+def stop(process: subprocess.Popen[str]) -> Ended:
+    """Ends a daemon as an operator would."""
+    process.send_signal(signal.SIGTERM)
+    ended = finish(process)
+    assert ended.code == 0, ended.err
+    return ended
+
+
+def wait_for(found: Callable[[], Any], alive: subprocess.Popen[str] | None = None) -> Any:
+    """What comes about, while a daemon lives."""
+    deadline = time.monotonic() + _PATIENCE
+    while not (what := found()):
+        if alive is not None and alive.poll() is not None:
+            raise AssertionError(f"the daemon ended: {finish(alive)}")
+        assert time.monotonic() < deadline, "it did not come about within a minute"
+        time.sleep(0.005)
+    return what
+
+
+def rows(store: sa.Engine, table: sa.Table, *order: sa.ColumnElement[Any]) -> list[Any]:
+    with read_only(store).connect() as connection:
+        return list(connection.execute(sa.select(table).order_by(*order)).mappings())
+
+
+def slots(store: sa.Engine) -> list[Any]:
+    """Every slot, oldest first."""
+    return rows(store, slot, slot.c.scheduled_for)
+
+
+def running_slot(store: sa.Engine) -> Any:
+    """The slot that somebody works on."""
+    return next((row for row in slots(store) if row["state"] == SlotState.RUNNING), None)
+
+
+def all_ended(store: sa.Engine, until: datetime) -> bool:
+    """Whether every slot up to an instant was planned and is at its end."""
+    found = slots(store)
+    reached = bool(found) and instant(found[-1]) >= until
+    return reached and not any(row["state"] in _OPEN for row in found if instant(row) <= until)
+
+
+def all_told(store: sa.Engine) -> bool:
+    """Whether nothing in the outbox waits to be sent."""
+    return not any(row["state"] in _NOT_ENDED for row in rows(store, outbox))
+
+
+def instant(row: Any) -> datetime:
+    return datetime.fromisoformat(row["scheduled_for"])
+
+
+def history(store: sa.Engine) -> list[Any]:
+    """Every evaluation in the order in which they were recorded, each with its place in the ledger as `seq`."""
+    with read_only(store).connect() as connection:
+        sealed = [(entry.subject_id, entry.seq) for entry in entries(connection, entry_type=EntryType.EVALUATION)]
+    made = {row["evaluation_id"]: row for row in rows(store, evaluation)}
+    assert Counter(identity for identity, _ in sealed) == Counter(list(made)), "an evaluation is sealed once"
+    return [{**made[identity], "seq": seq} for identity, seq in sorted(sealed, key=lambda item: item[1])]
+
+
+def assert_each_slot_has_one_result(store: sa.Engine, until: datetime) -> None:
+    """From the first slot to an instant none is missing, and each has exactly one evaluation; there is no other one."""
+    found = slots(store)
+    first = instant(found[0])
+    assert (first - datetime(1970, 1, 1, tzinfo=UTC)) % EVERY == timedelta()
+    due = [first + number * EVERY for number in range((until - first) // EVERY + 1)]
+    assert [instant(row) for row in found if instant(row) <= until] == due
+    results = Counter(instant(row) for row in rows(store, evaluation))
+    assert {at: results[at] for at in due} == dict.fromkeys(due, 1)
+    ended = [row["evaluation_id"] for row in found if row["state"] not in _OPEN]
+    assert Counter(row["evaluation_id"] for row in history(store)) == Counter(ended)
+    with read_only(store).connect() as connection:
+        assert verify(connection, [EVALUATION_BINDING]).damage == ()
+
+
+def assert_what_was_not_evaluated_is_explained(store: sa.Engine, down: tuple[datetime, datetime]) -> None:
+    """Most slots were evaluated. Each other one tells why, and that nothing ran is said only of when nothing did."""
+    made = rows(store, evaluation)
+    unmade = [row for row in made if row["status"] != "completed"]
+    assert len(unmade) * 2 < len(made)
+    for row in unmade:
+        assert (row["verdict"], row["reason"]) == ("no_data", "not_evaluated")
+        assert row["cause"] in (SlotCause.MISSED, SlotCause.OVERRUN)
+        assert row["message"]
+        if "nothing was running" in row["message"]:
+            assert down[0] - EVERY <= instant(row) <= down[1]
+
+
+def expected_notices(store: sa.Engine) -> list[tuple[str, str]]:
+    """Event and kind of what is to be told of a monitor that breaches whenever it is evaluated."""
+    latest, told = "", ""
+    expected = []
+    for row in history(store):
+        if row["scheduled_for"] <= latest:
+            continue
+        latest = row["scheduled_for"]
+        kind = "breach" if row["status"] == "completed" else ("unjudged" if told else "no_data")
+        if kind != told:
+            expected.append(("alert.changed" if told else "alert.fired", kind))
+            told = kind
+    return expected
+
+
+def _alone() -> None:
+    """Of Linux: the leader of a new session, which ends with the tests even where those are killed."""
+    os.setsid()
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
