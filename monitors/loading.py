@@ -27,8 +27,16 @@ class MonitorsResult:
     findings: tuple[Finding, ...]
 
 
-def load_monitors(documents: Sequence[Document], contract: Contract, receivers: Collection[str] = ()) -> MonitorsResult:
-    """The monitors of all files, each checked against the contract."""
+def load_monitors(
+    documents: Sequence[Document], contract: Contract, receivers: Collection[str] | None = ()
+) -> MonitorsResult:
+    """The monitors of all files, each checked against the contract.
+
+    Args:
+        documents: the monitor files.
+        contract: what conditions may name.
+        receivers: what `notify` may name; None where the settings could not be read, and so nothing is known of them.
+    """
     findings: list[Finding] = []
     monitors: list[MonitorDefinition] = []
     seen: dict[str, str] = {}
@@ -72,7 +80,7 @@ def _read_items(document: Document) -> tuple[list[tuple[int, MonitorModel]], Seq
 
 
 def _load_monitor(
-    document: Document, path: Path, model: MonitorModel, contract: Contract, receivers: Collection[str]
+    document: Document, path: Path, model: MonitorModel, contract: Contract, receivers: Collection[str] | None
 ) -> tuple[MonitorDefinition | None, list[Finding]]:
     findings = [
         *_schedule_findings(document, path, model),
@@ -157,8 +165,10 @@ def _schedule_findings(document: Document, path: Path, model: MonitorModel) -> I
 
 
 def _notify_findings(
-    document: Document, path: Path, model: MonitorModel, receivers: Collection[str]
+    document: Document, path: Path, model: MonitorModel, receivers: Collection[str] | None
 ) -> Iterator[Finding]:
+    if receivers is None:
+        return
     for index, name in enumerate(model.notify):
         if name not in receivers:
             yield document.finding(

@@ -76,7 +76,7 @@ def read_workspace(path: Path, environment: Mapping[str, str]) -> Workspace:
     findings += faults
     monitors: tuple[MonitorDefinition, ...] = ()
     if contract is not None:
-        receivers = settings.settings.receivers if settings.settings else {}
+        receivers = settings.settings.receivers if settings.settings else None
         loaded = load_monitors(monitor_documents, contract, receivers)
         monitors = loaded.monitors
         findings += loaded.findings
