@@ -58,7 +58,8 @@ def asked(engine: DuckDBQuestionEngine, sql: str) -> QuestionResult:
 
 def children(parent: int) -> list[int]:
     """The processes that were started by `parent` to run questions, and have not ended."""
-    listed = subprocess.run(["ps", "-eo", "pid,ppid,stat,args"], capture_output=True, text=True, check=True)  # noqa: S607
+    # Without -ww the lines may end at column 80, before the module's name.
+    listed = subprocess.run(["ps", "-ww", "-eo", "pid,ppid,stat,args"], capture_output=True, text=True, check=True)  # noqa: S607
     rows = [line.split(None, 3) for line in listed.stdout.splitlines()[1:]]
     return [
         int(pid)
