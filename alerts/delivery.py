@@ -62,7 +62,7 @@ class DeliveryReport:
     unknown: int = 0
     """May have arrived, and is not sent again."""
     problems: list[str] = field(default_factory=list)
-    """What went wrong, one line each, without secrets."""
+    """What went wrong and what becomes of it, one line for each attempt, without secrets."""
 
 
 def deliver_due(
@@ -167,7 +167,7 @@ class _Round:
                 return
             if due is None:
                 append(connection, EntryType.DELIVERY, row.alert_key, _entry(row, state, now))
-        self._count(row, state, error)
+        self._report(row, state, error)
 
     def _notifier(self, row: sa.Row[Any]) -> Notifier:
         target = Target(row.receiver, row.target)
@@ -185,18 +185,21 @@ class _Round:
         drawn = self.policy.wait(row.alert_key, row.attempts) if wait is None else wait
         return DeliveryState.PENDING, self.clock.now() + max(drawn, asked or timedelta())
 
-    def _count(self, row: sa.Row[Any], state: DeliveryState, error: str | None) -> None:
+    def _report(self, row: sa.Row[Any], state: DeliveryState, error: str | None) -> None:
         match state:
             case DeliveryState.DELIVERED:
                 self.report.delivered += 1
+                return
             case DeliveryState.FAILED:
                 self.report.failed += 1
+                fate = "it is given up"
             case DeliveryState.UNKNOWN:
                 self.report.unknown += 1
+                fate = "it may have arrived, and is not sent again"
             case DeliveryState.PENDING | DeliveryState.ATTEMPTING:
                 self.report.retrying += 1
-        if error is not None:
-            self.report.problems.append(f"{Target(row.receiver, row.target)}: {row.monitor}: {error}")
+                fate = "it is tried again"
+        self.report.problems.append(f"{Target(row.receiver, row.target)}: {row.monitor}: {error}; {fate}")
 
 
 def _due(now: datetime) -> sa.Select[Any]:

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from alerts.changes import AlertStatus
+from alerts.delivery import DeliveryReport
 from alerts.message import probe_message
 from alerts.notifiers.build import build_notifiers
 from alerts.notifiers.port import Notice, Sent
@@ -16,7 +17,7 @@ from alerts.recording import status_of
 from alerts.routing import Target
 from alerts.states import AlertKind
 from cli.invocation import Invocation, command
-from cli.output import visible
+from cli.output import Output, visible
 from trivet.clock import utc_text
 from trivet.errors import UsageError
 from trivet.exits import Exit
@@ -102,6 +103,14 @@ def test(invocation: Invocation, receiver: str) -> int:
         else:
             invocation.output.complain(f"{target}: {error}")
     return Exit.UNAVAILABLE if any(errors.values()) else Exit.FINE
+
+
+def complain_of_delivery(output: Output, report: DeliveryReport) -> None:
+    """Says what could not be sent, and where it waits."""
+    for problem in report.problems:
+        output.complain(f"alert for {problem}")
+    if report.retrying:
+        output.complain("what is tried again waits in the store for `trivet run`, or for the next `trivet evaluate`")
 
 
 def _about(status: AlertStatus) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 import click
 from rich.text import Text
 
+from cli.alerts import complain_of_delivery
 from cli.ask import show_outcome
 from cli.evaluations import show_evaluation
 from cli.init import copy_example
@@ -61,8 +62,13 @@ def demo(invocation: Invocation, new: Path, verify: bool) -> int:
     done = list(wiring.evaluator(contract).evaluate(slots, store))
     for recorded in done:
         show_evaluation(invocation.output, recorded.evaluation, recorded.ledger_seq)
-    invocation.output.print(Text("\nThe alert, as it was sent", style="bold"))
-    wiring.deliver(store, invocation.output.tell)
+    sent: list[str] = []
+    complain_of_delivery(invocation.output, wiring.deliver(store, sent.append))
+    # A demo that is run again is still in breach, and nobody is told twice.
+    if sent:
+        invocation.output.print(Text("\nThe alert, as it was sent", style="bold"))
+    for text in sent:
+        invocation.output.tell(text)
     resolver = resolver_of(wiring, contract, monitors, recorder=StoreRecorder(store))
     asked = [resolver.ask(question, None) for question in QUESTIONS]
     for question, answer in zip(QUESTIONS, asked, strict=True):

@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 
 import click
 
+from cli.alerts import complain_of_delivery
 from cli.evaluations import exit_code, show_evaluation
 from cli.invocation import Invocation, command, find_monitors
 from monitors.evaluation import Evaluation
@@ -35,7 +36,8 @@ def evaluate(invocation: Invocation, ids: tuple[str, ...], at: str | None, dry_r
         else:
             show_evaluation(invocation.output, recorded.evaluation, recorded.ledger_seq)
     if store is not None and wiring.settings.receivers:
-        wiring.deliver(store, invocation.output.tell)
+        # The exit code speaks of the data: what could not be sent stays in the outbox, and is told beside it.
+        complain_of_delivery(invocation.output, wiring.deliver(store, invocation.output.tell))
     return exit_code(done)
 
 

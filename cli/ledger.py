@@ -100,6 +100,10 @@ def _row(item: LedgerEntry, content: dict[str, Any]) -> tuple[str, str, str, str
     what = str(content.get("monitor_id") or content.get("question") or content.get("subject_id"))
     if content.get("question"):
         what += f": {content.get('reason_code') or content.get('state')}"
+    elif item.entry_type == EntryType.ALERT_CHANGE:
+        what += f": {content.get('event')}, {content.get('kind')}"
+    elif item.entry_type == EntryType.DELIVERY:
+        what += f": {content.get('event')}, {content.get('state')} ({content.get('receiver')})"
     elif content.get("verdict"):
         what += f": {content['verdict']}"
     if isinstance(counts, dict) and counts.get("population") is not None:

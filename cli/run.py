@@ -39,7 +39,12 @@ def run_daemon(invocation: Invocation) -> int:
                 # Whoever reads along is not to wait until a buffer is full.
                 sys.stdout.flush()
 
-        daemon = EmbeddedDaemon(wiring.runtime(), settings.scheduler.workers, report)
+        def tell(text: str) -> None:
+            with telling:
+                invocation.output.tell(text)
+                sys.stdout.flush()
+
+        daemon = EmbeddedDaemon(wiring.runtime(tell), settings.scheduler.workers, report)
         scheduled = sum(item.enabled and item.schedule is not None for item in monitors)
         invocation.output.print(f"{scheduled} monitors are scheduled; stop with Ctrl-C")
         daemon.run(settings.scheduler.tick, _stop_signal())

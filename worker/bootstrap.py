@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -33,6 +34,8 @@ from worker.shipped import shipped
 from worker.stores import is_empty_store, latest_revision, open_store, store_clock, store_revision, upgrade_store
 from worker.watching import WatchedWorkspace
 from worker.workspace import CONTRACT_FILE, SOURCES_FILE, VIEWS_FOLDER
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +84,11 @@ class Wiring:
         """
         return resolve_reference(reference, self.environment, self._read_secret)
 
-    def runtime(self) -> Runtime:
+    def runtime(self, write: Callable[[str], None] | None = None) -> Runtime:
         """The parts of a daemon, for one process: what it opens must not be taken over a fork.
+
+        Args:
+            write: where receivers of kind stdout write; standard output if absent.
 
         Raises:
             InputError: the workspace is at fault.
@@ -91,11 +97,12 @@ class Wiring:
         watched = WatchedWorkspace(self.path, self.environment)
         store = self.store()
         clock = store_clock(store, self.clock)
-        deliver = partial(self._deliver_all, store) if self.settings.receivers else None
+        deliver = partial(self._deliver_all, store, write or _to_standard_output) if self.settings.receivers else None
         return Runtime(store, clock, self.settings.scheduler.lease, watched, self.evaluator, deliver)
 
-    def _deliver_all(self, store: sa.Engine) -> None:
-        self.deliver(store, _to_standard_output)
+    def _deliver_all(self, store: sa.Engine, write: Callable[[str], None]) -> None:
+        for problem in self.deliver(store, write).problems:
+            _log.warning("alert for %s", problem)
 
     def broker_url(self) -> str:
         """The broker's URL with its reference resolved.

@@ -27,6 +27,11 @@ def rows_of(workspace: Path) -> dict[str, list[Any]]:
         return {name: store.execute(f"SELECT * FROM {name} ORDER BY rowid").fetchall() for name in names}
 
 
+def last_entry(workspace: Path) -> int:
+    """The number of the ledger's last entry."""
+    return max((int(row[0]) for row in rows_of(workspace)["ledger_entry"]), default=0)
+
+
 def replace_in(file: Path, old: str, new: str) -> None:
     """Replaces a text that stands in a file exactly once."""
     text = file.read_text("utf-8")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.acceptance.command import finish, start, trivet
-from tests.acceptance.files import files_of
+from tests.acceptance.files import files_of, last_entry
 
 FLOORS = {
     "E1012": ("27.10", "28.04", "page 64, row 2"),
@@ -74,7 +74,7 @@ def test_the_demo_gives_one_document_with_every_evaluation(workspace: Path) -> N
     ended = trivet("demo", workspace, "--json", "--verify")
     assert (ended.code, ended.err) == (0, "")
     document = ended.document
-    assert document.keys() == {"workspace", "evaluations", "verified", "differences"}
+    assert document.keys() == {"workspace", "evaluations", "outcomes", "verified", "differences"}
     assert (document["workspace"], document["verified"], document["differences"]) == (str(workspace), True, [])
     found = {item["monitor"]: (item["badge"], item["compliant"]) for item in document["evaluations"]}
     assert found == {
@@ -82,16 +82,40 @@ def test_the_demo_gives_one_document_with_every_evaluation(workspace: Path) -> N
         "hours-over-limit": ("2 breaches / 1 no-data", 54),
         "entitlements-short": ("3 breaches / 3 no-data", 51),
     }
+    answered = [(item["state"], item["reason_code"]) for item in document["outcomes"]]
+    assert answered == [("ANSWER", None), ("ANSWER", None), ("ABSTAIN", "SCHEMA_MISMATCH")]
+
+
+def test_the_demo_shows_the_alert_as_it_was_sent(shown: str) -> None:
+    alert = shown[shown.index("The alert, as it was sent") : shown.index("Asked:")]
+    assert "[critical] Paid below the agreement's floor: breach" in alert
+    for employee, (rate, floor, _) in FLOORS.items():
+        assert f"- employee_id {employee}; hourly_rate {rate}, governed_by.min_hourly_rate {floor}" in alert
+
+
+def test_the_alert_of_a_demo_that_a_program_reads_stands_beside_the_document(tmp_path: Path) -> None:
+    ended = trivet("demo", tmp_path, "--json")
+    assert (ended.code, len(ended.documents)) == (0, 1)
+    assert ended.err.startswith("[critical] Paid below the agreement's floor: breach\n")
 
 
 def test_a_second_demo_in_the_same_directory_adds_to_its_history(workspace: Path) -> None:
     generations = len(list(workspace.glob("warehouse.2*.duckdb")))
+    last = last_entry(workspace)
     ended = trivet("demo", workspace, "--json")
     assert ended.code == 0
-    assert [item["ledger_seq"] for item in ended.document["evaluations"]] == [4, 5, 6]
+    assert [item["ledger_seq"] for item in ended.document["evaluations"]] == [last + 1, last + 2, last + 3]
     assert "verified" not in ended.document
     assert len(list(workspace.glob("warehouse.2*.duckdb"))) == generations + 1
     assert trivet("ledger", "verify", at=workspace).code == 0
+
+
+def test_a_second_demo_tells_nobody_again(workspace: Path) -> None:
+    ended = trivet("demo", workspace)
+    assert (ended.code, ended.err) == (0, "")
+    assert "4 breaches / 1 no-data" in ended.out
+    assert "The alert" not in ended.out
+    assert "[critical]" not in ended.out
 
 
 def test_the_demo_keeps_what_was_changed_in_its_directory_and_verify_finds_it(workspace: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.acceptance.command import finish, start, trivet
-from tests.acceptance.files import append_to, files_of, replace_in, rows_of
+from tests.acceptance.files import append_to, files_of, last_entry, replace_in, rows_of
 
 HASH = re.compile(r"[0-9a-f]{64}")
 UTC_TEXT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
@@ -150,12 +150,13 @@ def test_an_undecided_operand_tells_its_cause_and_what_the_data_said(demo: Path)
 
 def test_without_ids_every_enabled_monitor_is_evaluated_one_document_to_a_line(workspace: Path) -> None:
     replace_in(workspace / "monitors" / "pay.yaml", "    breach_when: ordinary_hours > 38\n", NOT_ENABLED)
+    last = last_entry(workspace)
     ended = trivet("evaluate", "--json", at=workspace)
     assert (ended.code, ended.err) == (1, "")
     found = [(item["monitor"], item["badge"], item["ledger_seq"]) for item in ended.documents]
     assert found == [
-        ("entitlements-short", "3 breaches / 3 no-data", 4),
-        ("pay-below-floor", "4 breaches / 1 no-data", 5),
+        ("entitlements-short", "3 breaches / 3 no-data", last + 1),
+        ("pay-below-floor", "4 breaches / 1 no-data", last + 2),
     ]
 
 
@@ -220,12 +221,13 @@ def test_the_exit_code_is_2_where_no_one_is_in_breach_and_someone_is_undecided(s
 
 
 def test_an_evaluation_is_written_down_whole(workspace: Path) -> None:
-    before = rows_of(workspace)
+    before, last = rows_of(workspace), last_entry(workspace)
     document = trivet("evaluate", "pay-below-floor", "--json", at=workspace).document
     after = rows_of(workspace)
     added = {name: len(after[name]) - len(before[name]) for name in after if after[name] != before[name]}
-    assert added == {"evaluation": 1, "audit": 3, "member": 5, "ledger_entry": 1, "ledger_head": 0}
-    assert document["ledger_seq"] == 4
+    # The alert fires as before: its row says which slot was the latest, and nobody is told anything.
+    assert added == {"evaluation": 1, "audit": 3, "member": 5, "ledger_entry": 1, "ledger_head": 0, "alert": 0}
+    assert document["ledger_seq"] == last + 1
     audit = {row[1]: row[2] for row in after["audit"] if row[0] == document["evaluation_id"]}
     assert audit == {"breach": 4, "no_data": 1, "compliant": 52}
 
@@ -315,5 +317,8 @@ def test_two_evaluations_at_once_make_one_store_and_are_both_recorded(small: Pat
     started = [start("evaluate", "--json", at=small) for _ in range(2)]
     ended = [finish(process) for process in started]
     assert [(end.code, end.err) for end in ended] == [(1, "")] * 2
-    assert sorted(end.document["ledger_seq"] for end in ended) == [1, 2]
+    entries = rows_of(small)["ledger_entry"]
+    # One of them is the first to find the breach, and moves the alert.
+    assert [row[1] for row in entries] == ["evaluation", "alert_change", "evaluation"]
+    assert sorted(end.document["ledger_seq"] for end in ended) == [row[0] for row in entries if row[1] == "evaluation"]
     assert trivet("ledger", "verify", at=small).code == 0

@@ -5,29 +5,44 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
 
+from ledger.entries import EntryType
 from ledger.tables import ledger_entry, ledger_head
 from tests.acceptance.command import finish, start, trivet
 from tests.acceptance.files import rows_of
+from worker.outcome_tables import outcome
 from worker.tables import audit, evaluation, member
 
-TABLES = (evaluation, audit, member, ledger_entry, ledger_head)
+TABLES = (evaluation, audit, member, outcome, ledger_entry, ledger_head)
+KINDS = {EntryType.EVALUATION: 4, EntryType.ALERT_CHANGE: 4, EntryType.DELIVERY: 1, EntryType.OUTCOME: 3}
+"""Three monitors are in breach and one of them can no longer be judged; one has a receiver; three questions."""
+ENTRIES = sum(KINDS.values())
+ROWS = 4 + (3 + 3 + 3 + 1) + (6 + 3 + 5) + 3
+"""Evaluations, verdict counts, members, outcomes: all that is bound."""
 COLUMNS = [(table.name, column.name) for table in TABLES for column in table.columns]
 
 
 @pytest.fixture(scope="module")
 def recorded(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store with three evaluations of the demo and one that could not be made."""
+    """A store with all that the demo writes down, and an evaluation that could not be made."""
     workspace = Path(shutil.copytree(demo, tmp_path_factory.mktemp("recorded") / "demo"))
     (workspace / "warehouse.duckdb").unlink()
     assert trivet("evaluate", "hours-over-limit", at=workspace).code == 2
     return workspace
+
+
+def entry_of(workspace: Path, monitor: str, entry_type: EntryType = EntryType.EVALUATION) -> int:
+    """The number of the first entry of that type about a monitor."""
+    found = (row for row in rows_of(workspace)["ledger_entry"] if row[1] == entry_type)
+    return next(int(row[0]) for row in found if json.loads(row[3])["monitor_id"] == monitor)
 
 
 @pytest.fixture
@@ -66,13 +81,13 @@ def changed(value: object) -> object:
 def test_an_untouched_ledger_verifies(recorded: Path) -> None:
     ended = trivet("ledger", "verify", at=recorded)
     assert (ended.code, ended.err) == (0, "")
-    assert ended.out == "fine: 4 entries and 28 bound rows verified\n"
-    assert trivet("ledger", "verify", "--json", at=recorded).document == {
-        "ok": True,
-        "entries": 4,
-        "rows": 4 + (3 + 3 + 3 + 1) + (6 + 3 + 5),
-        "damage": [],
-    }
+    assert ended.out == f"fine: {ENTRIES} entries and {ROWS} bound rows verified\n"
+    document = trivet("ledger", "verify", "--json", at=recorded).document
+    assert document == {"ok": True, "entries": ENTRIES, "rows": ROWS, "damage": []}
+
+
+def test_everything_that_happened_has_its_entry(recorded: Path) -> None:
+    assert Counter(row[1] for row in rows_of(recorded)["ledger_entry"]) == KINDS
 
 
 @pytest.mark.parametrize(("table", "column"), COLUMNS)
@@ -100,7 +115,7 @@ def test_a_row_that_was_inserted_is_found(copy: Path, table: sa.Table) -> None:
     with by_hand(copy) as store:
         names = [column.name for column in table.columns]
         row = store.execute(f"SELECT {', '.join(names)} FROM {table.name} ORDER BY rowid DESC").fetchone()
-        unique = {"evaluation_id", "seq", "id", "subject_id", "prev_hash", "entry_hash"}
+        unique = {"evaluation_id", "request_id", "seq", "id", "subject_id", "prev_hash", "entry_hash"}
         new = [changed(value) if name in unique else value for name, value in zip(names, row, strict=True)]
         store.execute(f"INSERT INTO {table.name} VALUES ({', '.join('?' * len(new))})", new)
     assert trivet("ledger", "verify", at=copy).code == 4
@@ -142,41 +157,67 @@ def test_the_damage_is_named_to_a_person(copy: Path) -> None:
     ended = trivet("ledger", "verify", at=copy)
     assert (ended.code, ended.out) == (4, "")
     message = f"the rows of evaluation {subject} in evaluation, audit, member are not those that were recorded"
-    assert ended.err == f"damage at entry 3: rows: {message}\n"
+    assert ended.err == f"damage at entry {entry_of(copy, 'pay-below-floor')}: rows: {message}\n"
 
 
 def test_the_last_entries_are_listed_with_what_they_record(recorded: Path) -> None:
     ended = trivet("ledger", "show", at=recorded)
     assert ended.code == 0
-    lines = [" ".join(line.split()) for line in ended.out.splitlines() if "evaluation" in line]
-    assert [line[: line.rindex(" ")] for line in lines] == [
-        "1 evaluation entitlements-short: breach (3 breach, 3 no_data, 51 compliant)",
-        "2 evaluation hours-over-limit: breach (2 breach, 1 no_data, 54 compliant)",
-        "3 evaluation pay-below-floor: breach (4 breach, 1 no_data, 52 compliant)",
-        "4 evaluation hours-over-limit: no_data",
+    lines = [" ".join(line.split()) for line in ended.out.splitlines() if line.strip()[:1].isdigit()]
+    assert [line[: line.rindex(" ")].split(maxsplit=1) for line in lines] == [
+        [str(seq), what]
+        for seq, what in enumerate(
+            (
+                "evaluation entitlements-short: breach (3 breach, 3 no_data, 51 compliant)",
+                "alert_change entitlements-short: fired, breach",
+                "evaluation hours-over-limit: breach (2 breach, 1 no_data, 54 compliant)",
+                "alert_change hours-over-limit: fired, breach",
+                "evaluation pay-below-floor: breach (4 breach, 1 no_data, 52 compliant)",
+                "alert_change pay-below-floor: fired, breach",
+                "delivery pay-below-floor: fired, delivered (console)",
+                *(f"outcome {question}" for question in ASKED),
+                "evaluation hours-over-limit: no_data",
+                "alert_change hours-over-limit: changed, unjudged",
+            ),
+            start=1,
+        )
     ]
+
+
+ASKED = (
+    "How many employees are paid below the floor?: ANSWER",
+    "Who has no floor?: ANSWER",
+    "What is our employee churn rate?: SCHEMA_MISMATCH",
+)
 
 
 def test_entries_are_given_one_document_to_a_line(recorded: Path) -> None:
     ended = trivet("ledger", "show", "--last", "2", "--json", at=recorded)
-    assert [item["seq"] for item in ended.documents] == [3, 4]
+    assert [item["seq"] for item in ended.documents] == [ENTRIES - 1, ENTRIES]
     assert {frozenset(item) for item in ended.documents} == {frozenset({"seq", "entry_type", "entry_hash", "payload"})}
-    payload = ended.documents[1]["payload"]
-    assert (payload["verdict"], payload["status"], payload["reason"]) == ("no_data", "not_made", "view_missing")
-    assert set(payload["counts"].values()) == {None}
-    assert trivet("ledger", "show", "--type", "outcome", "--json", at=recorded).documents == []
+    made, changed_by_it = (item["payload"] for item in ended.documents)
+    assert (made["verdict"], made["status"], made["reason"]) == ("no_data", "not_made", "view_missing")
+    assert set(made["counts"].values()) == {None}
+    assert changed_by_it["evaluation_id"] == made["evaluation_id"]
+
+
+@pytest.mark.parametrize("entry_type", EntryType)
+def test_entries_of_one_type_are_given_alone(recorded: Path, entry_type: EntryType) -> None:
+    found: list[dict[str, Any]] = trivet("ledger", "show", "--type", entry_type, "--json", at=recorded).documents
+    assert [item["entry_type"] for item in found] == [entry_type] * KINDS.get(entry_type, 0)
 
 
 def test_one_entry_is_shown_whole(recorded: Path) -> None:
-    shown = json.loads(trivet("ledger", "show", "3", at=recorded).out)
-    given = trivet("ledger", "show", "3", "--json", at=recorded).document
+    seq = entry_of(recorded, "pay-below-floor")
+    shown = json.loads(trivet("ledger", "show", str(seq), at=recorded).out)
+    given = trivet("ledger", "show", str(seq), "--json", at=recorded).document
     assert shown == given["payload"]
     assert (shown["monitor_id"], shown["counts"]["breach"], shown["no_data_reasons"]) == (
         "pay-below-floor",
         4,
         {"right_missing": 1},
     )
-    stored = next(row for row in rows_of(recorded)["ledger_entry"] if row[0] == 3)
+    stored = next(row for row in rows_of(recorded)["ledger_entry"] if row[0] == seq)
     assert given["entry_hash"] == stored[6].hex()
 
 
@@ -192,4 +233,4 @@ def test_showing_a_damaged_entry_says_that_it_is_damaged(copy: Path, payload: st
 
 def test_verifying_works_as_a_command_of_its_own(recorded: Path) -> None:
     ended = finish(start("ledger", "verify", at=recorded))
-    assert ended == (type(ended))(0, "fine: 4 entries and 28 bound rows verified\n", "")
+    assert ended == (type(ended))(0, f"fine: {ENTRIES} entries and {ROWS} bound rows verified\n", "")

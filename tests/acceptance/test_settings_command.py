@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance.command import trivet
-from tests.acceptance.files import append_to
+from tests.acceptance.files import replace_in
 
 CANARY = "hunter2"
 
@@ -57,11 +57,9 @@ def test_without_a_file_every_setting_is_the_default(tmp_path: Path) -> None:
 def test_a_secret_is_shown_as_its_reference_and_never_itself(
     workspace: Path, monkeypatch: pytest.MonkeyPatch, as_json: bool
 ) -> None:
-    append_to(
-        workspace / "trivet.yaml",
-        f"receivers: {{payroll: {{apprise: ['env:WEBHOOK', 'slack://{CANARY}/{CANARY}']}}}}\n"
-        "model: {provider: openai, base_url: 'http://localhost:8000/v1', name: m, api_key: 'env:MODEL_KEY'}\n",
-    )
+    receivers = f"{{payroll: {{apprise: ['env:WEBHOOK', 'slack://{CANARY}/{CANARY}']}}}}"
+    model = "{provider: openai, base_url: 'http://localhost:8000/v1', name: m, api_key: 'env:MODEL_KEY'}"
+    (workspace / "trivet.yaml").write_text(f"receivers: {receivers}\nmodel: {model}\n")
     monkeypatch.setenv("WEBHOOK", f"https://example.org/{CANARY}")
     monkeypatch.setenv("MODEL_KEY", CANARY)
     monkeypatch.setenv("TRIVET_STORE__URL", "env:AUDIT_STORE")
@@ -87,6 +85,6 @@ def test_no_secret_leaves_where_the_store_cannot_be_used(
 
 def test_a_secret_may_be_kept_in_a_file_of_the_workspace(workspace: Path, tmp_path: Path) -> None:
     (workspace / "store.secret").write_text(f"sqlite:///{tmp_path}/kept.db\n")
-    (workspace / "trivet.yaml").write_text("store: {url: 'file:store.secret'}\n")
+    replace_in(workspace / "trivet.yaml", '"sqlite:///trivet.db"', '"file:store.secret"')
     assert trivet("evaluate", "hours-over-limit", "--json", at=workspace).document["ledger_seq"] == 1
     assert (tmp_path / "kept.db").is_file()

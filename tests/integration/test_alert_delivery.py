@@ -149,7 +149,8 @@ def test_a_failed_attempt_is_made_again_later_and_later_under_the_same_key(store
     tell(store, a_breach())
     clock = clock_after()
     report = deliver(store, clock, fake)
-    assert (report.retrying, report.problems) == (1, ["desk: pay-below-floor: the receiver answered 500"])
+    problem = "desk: pay-below-floor: the receiver answered 500; it is tried again"
+    assert (report.retrying, report.problems) == (1, [problem])
     found = row(store)
     assert (found.state, found.attempts, found.last_error) == ("pending", 1, "the receiver answered 500")
     assert deliver(store, clock, fake) == DeliveryReport()
@@ -168,6 +169,7 @@ def test_it_is_given_up_after_the_last_attempt(store: sa.Engine) -> None:
     tell(store, a_breach())
     reports = [deliver(store, clock_after(hours=hour), fake) for hour in range(6)]
     assert [(report.retrying, report.failed) for report in reports[:4]] == [(1, 0), (1, 0), (0, 1), (0, 0)]
+    assert reports[2].problems == ["desk: pay-below-floor: the receiver answered 500; it is given up"]
     assert len(fake.sent) == POLICY.attempts
     assert (row(store).state, row(store).next_attempt) == ("failed", None)
     assert ends(store) == [("failed", 3)]
@@ -232,13 +234,15 @@ def test_a_fault_of_a_notifier_stops_no_other_row(store: sa.Engine) -> None:
     tell(store, a_breach(notify=("chat", "desk")), to=(Target("chat"), DESK))
     report = deliver(store, clock_after(), {Target("chat"): Broken(dedupes=False), DESK: fake})
     assert (report.delivered, report.unknown) == (1, 1)
-    assert report.problems == ["chat: pay-below-floor: fault in Trivet while sending: ValueError"]
+    fault = "fault in Trivet while sending: ValueError; it may have arrived, and is not sent again"
+    assert report.problems == [f"chat: pay-below-floor: {fault}"]
 
 
 def test_a_receiver_that_left_the_settings_is_given_up_in_the_end(store: sa.Engine) -> None:
     tell(store, a_breach())
     reports = [deliver(store, clock_after(hours=hour), {}) for hour in range(3)]
-    assert reports[0].problems == ["desk: pay-below-floor: the settings have no receiver desk"]
+    unknown = "desk: pay-below-floor: the settings have no receiver desk"
+    assert reports[0].problems == [f"{unknown}; it is tried again"]
     assert row(store).state == "failed"
 
 

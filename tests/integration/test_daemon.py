@@ -14,11 +14,12 @@ from typing import Any
 
 import pytest
 
+from trivet.documents import read_yaml
 from trivet.errors import InputError, UnavailableError, UsageError
 from trivet.settings import load_settings
 from worker.bootstrap import Wiring
 from worker.embedded import EmbeddedDaemon, only_daemon
-from worker.evaluate import Recorded
+from worker.evaluate import Recorded, manual_slots
 from worker.runtime import Runtime
 from worker.watching import WatchedWorkspace
 
@@ -149,6 +150,42 @@ def test_a_tick_a_batch_or_a_delivery_that_fails_stops_nothing(
         run_until(daemon, lambda: len(failed) == 3 and any(item.evaluation.breached for item in reported))
     for told in ("a tick failed", "a batch failed", "delivery failed"):
         assert told in caplog.text
+
+
+def in_breach(wiring: Wiring, receiver: str) -> Wiring:
+    """The workspace with a receiver that its monitor names, evaluated once: a notice waits in the outbox."""
+    document = read_yaml(f"receivers: {{desk: {receiver}}}", file="trivet.yaml").document
+    settings = load_settings(document, {}).settings
+    assert settings is not None
+    (wiring.path / "trivet.yaml").write_text(f"receivers: {{desk: {receiver}}}\n", "utf-8")
+    edit(wiring.path, "enabled: true", "notify: [desk]")
+    telling = replace(wiring, settings=settings)
+    _, contract, monitors = WatchedWorkspace(wiring.path, {}).current().require()
+    store = telling.store()
+    slots = manual_slots(monitors, contract, wiring.clock.now())
+    assert [item.evaluation.verdict for item in telling.evaluator(contract).evaluate(slots, store)] == ["breach"]
+    store.dispose()
+    return telling
+
+
+def test_a_daemon_prints_alerts_where_its_program_wants_them(wiring: Wiring) -> None:
+    written: list[str] = []
+    made = in_breach(wiring, "{stdout: true}").runtime(written.append)
+    assert made.deliver is not None
+    made.deliver()
+    made.store.dispose()
+    (text,) = written
+    assert text.startswith("[warning] Cold store warmer than 5 degrees: breach\n")
+
+
+def test_a_daemon_logs_what_it_could_not_send(wiring: Wiring, caplog: pytest.LogCaptureFixture) -> None:
+    made = in_breach(wiring, "{webhook: {url: 'env:NO_SUCH_VARIABLE'}}").runtime()
+    assert made.deliver is not None
+    made.deliver()
+    made.store.dispose()
+    (line,) = (record.getMessage() for record in caplog.records if record.levelno == logging.WARNING)
+    assert line.startswith("alert for desk: reading-too-warm: env:NO_SUCH_VARIABLE: the secret is missing")
+    assert line.endswith("; it is tried again")
 
 
 def test_a_store_has_one_daemon(tmp_path: Path) -> None:
