@@ -1,4 +1,4 @@
-"""What the README, the tutorial and the how-to guide show is what happens.
+"""What the README, the tutorial and the how-to guides show is what happens.
 
 The commands of a page (lines that begin with `$ ` in its `console` blocks) run in order, in one new
 directory. `# exit 1` behind a command is the exit code it must have; 0 where nothing is said. The
@@ -22,7 +22,7 @@ import pytest
 from tests.markdown import blocks
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = ("README.md", "docs/tutorial.md", "docs/how-to/own-workspace.md")
+PAGES = ("README.md", "docs/tutorial.md", "docs/how-to/own-workspace.md", "docs/how-to/ask.md")
 
 NOT_RUN_HERE = {
     "make test": "it is what runs this test",
