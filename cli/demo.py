@@ -46,8 +46,7 @@ def demo(invocation: Invocation, new: Path, verify: bool) -> int:
     DIR must be new, or a demo that was built before: its data and history are then used as they are.
     """
     if not (new / TRUTH).exists():
-        copy_example(EXAMPLE, new)
-        _generate(new)
+        build_example(new)
     elif not (new / "trivet.yaml").exists():
         raise UsageError(f"'{new}' is no workspace; name another directory")
     invocation.directory = new
@@ -62,13 +61,13 @@ def demo(invocation: Invocation, new: Path, verify: bool) -> int:
     done = list(wiring.evaluator(contract).evaluate(slots, store))
     for recorded in done:
         show_evaluation(invocation.output, recorded.evaluation, recorded.ledger_seq)
-    sent: list[str] = []
-    complain_of_delivery(invocation.output, wiring.deliver(store, sent.append))
-    # A demo that is run again is still in breach, and nobody is told twice.
-    if sent:
+
+    def tell(text: str) -> None:
+        # Not above an empty place: a demo that is run again is still in breach, and nobody is told twice.
         invocation.output.print(Text("\nThe alert, as it was sent", style="bold"))
-    for text in sent:
         invocation.output.tell(text)
+
+    complain_of_delivery(invocation.output, wiring.deliver(store, tell))
     resolver = resolver_of(wiring, contract, monitors, recorder=StoreRecorder(store))
     asked = [resolver.ask(question, None) for question in QUESTIONS]
     for question, answer in zip(QUESTIONS, asked, strict=True):
@@ -92,9 +91,14 @@ def demo(invocation: Invocation, new: Path, verify: bool) -> int:
     return Exit.FINE
 
 
-def _generate(target: Path) -> None:
-    """Runs the example's own generator, which writes its sources and its truth."""
-    runpy.run_path(str(shipped("examples") / EXAMPLE / "generate.py"))["generate"](target)
+def build_example(new: Path) -> None:
+    """Copies the example to a new or empty directory, and runs its generator, which writes its sources and its truth.
+
+    Raises:
+        UsageError: something is there already; nothing is overwritten.
+    """
+    copy_example(EXAMPLE, new)
+    runpy.run_path(str(shipped("examples") / EXAMPLE / "generate.py"))["generate"](new)
 
 
 def _differences(workspace: Path, evaluations: list[Evaluation]) -> list[str]:

@@ -17,6 +17,7 @@ from cli.check import check
 from cli.db import db
 from cli.demo import demo
 from cli.doctor import doctor
+from cli.evals import evals
 from cli.evaluate import evaluate
 from cli.ingest import ingest
 from cli.init import init
@@ -59,6 +60,7 @@ for _command in (run_daemon, beat, worker):
     trivet.add_command(_command)
 trivet.add_command(referee)
 trivet.add_command(ask)
+trivet.add_command(evals)
 
 
 def main() -> None:

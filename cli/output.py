@@ -52,6 +52,11 @@ class Output:
         """Words on standard error."""
         self._errors.print(Text(visible(text, keep_lines=True), style=style or ""), soft_wrap=True)
 
+    def progress(self, text: str) -> None:
+        """How far long work is, on standard error, for whoever watches; nothing without a terminal."""
+        if self._errors.is_terminal:
+            self._errors.print(Text(visible(text), style="dim"), soft_wrap=True)
+
     def tell(self, text: str) -> None:
         """An alert for whoever stands at the terminal: beside the document, not in it, where a program reads."""
         if self.as_json:

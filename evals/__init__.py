@@ -1,1 +1,4 @@
-"""Question banks, their runner, scoring, and an independent auditor; a later part of the project fills it."""
+"""Question banks, their runner, and scoring that shows every rate with its counts and beside refusing everything.
+
+`runner.py` is the file to read first.
+"""

@@ -23,7 +23,7 @@ def weigh(candidate: Candidate, linked: Linked, parts: Parts) -> Weighed:
         case MonitorQuestion() as asked:
             if (fault := monitor_fault(asked, parts.monitors)) is not None:
                 return Weighed(candidate, Dropped(Drop.UNKNOWN_NAME, fault))
-            if (unmet := unmet_by_monitor(linked)) is not None:
+            if (unmet := unmet_by_monitor(asked, linked)) is not None:
                 return Weighed(candidate, Dropped(Drop.UNMET_SLOT, unmet))
             return Weighed(candidate, Ready(asked))
         case SemanticPlan() as plan:

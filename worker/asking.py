@@ -30,6 +30,7 @@ def resolver_of(
     *,
     recorder: Recorder = NO_RECORDER,
     replay: Path | None = None,
+    ask_model: bool = True,
 ) -> Resolver:
     """The resolver of a workspace.
 
@@ -41,6 +42,7 @@ def resolver_of(
         monitors: its monitors; disabled ones decide no question.
         recorder: where outcomes are written down.
         replay: a recording whose replies are used in place of any model.
+        ask_model: False reads questions by the contract's words, whatever model the settings name.
 
     Raises:
         InputError: a secret is missing, or the recording is at fault.
@@ -50,7 +52,7 @@ def resolver_of(
     return Resolver(
         contract=contract,
         monitors=enabled,
-        proposer=_proposer(wiring, contract, enabled, replay),
+        proposer=_proposer(wiring, contract, enabled, replay, ask_model),
         engine=DuckDBQuestionEngine(wiring.warehouse, timeout=contract.limits.timeout),
         judge=MonitorJudge(contract, wiring.engine()),
         clock=wiring.clock,
@@ -82,7 +84,7 @@ class MonitorJudge:
 
 
 def _proposer(
-    wiring: Wiring, contract: Contract, monitors: tuple[MonitorDefinition, ...], replay: Path | None
+    wiring: Wiring, contract: Contract, monitors: tuple[MonitorDefinition, ...], replay: Path | None, ask_model: bool
 ) -> Proposer:
     if replay is not None:
         try:
@@ -91,7 +93,7 @@ def _proposer(
             raise UsageError(f"the recording '{replay}' cannot be read") from None
         return read_recording(text, replay.name)
     settings = wiring.settings.model
-    if settings.provider == "none":
+    if settings.provider == "none" or not ask_model:
         return LexicalProposer(contract, tuple(monitor_words(item, contract) for item in monitors))
     endpoints = tuple(
         Endpoint(

@@ -140,14 +140,15 @@ def test_a_plan_says_what_the_question_says_and_nothing_else(question: str) -> N
 
 def test_literals_of_proposed_sql_are_words_of_the_question() -> None:
     about = linked("How many casual employees?")
-    assert unmet_in_sql(SqlText("... WHERE employment_type = 'casual'"), about) is None
+    assert unmet_in_sql(SqlText("SELECT COUNT(*) ... WHERE employment_type = 'casual'"), about) is None
     assert "'Mill Pond'" in str(unmet_in_sql(SqlText("... WHERE site = 'Mill Pond'"), about))
     assert "'38'" in str(unmet_in_sql(SqlText("SELECT 1"), linked("Who has over 38 hours?")))
 
 
 def test_a_monitor_takes_no_account_of_a_figure() -> None:
-    assert unmet_by_monitor(linked("Who is paid below the floor?")) is None
-    assert "'30'" in str(unmet_by_monitor(linked("Who is paid below the floor of 30?")))
+    asked = MonitorQuestion("pay-below-floor", MonitorAsk.LIST)
+    assert unmet_by_monitor(asked, linked("Who is paid below the floor?")) is None
+    assert "'30'" in str(unmet_by_monitor(asked, linked("Who is paid below the floor of 30?")))
 
 
 def test_a_recording_repeats_its_replies() -> None:

@@ -106,7 +106,7 @@ def test_any_words_are_refused_or_read_so_that_the_reading_keeps_to_them(questio
             assert plan_fault(plan, aruma()[0]) is None
             assert unmet_slot(plan, about, aruma()[0]) is None
             assert "not" not in about.question.words
-        case MonitorQuestion():
-            assert unmet_by_monitor(about) is None
+        case MonitorQuestion() as asked:
+            assert unmet_by_monitor(asked, about) is None
         case other:
             pytest.fail(f"unexpected proposal {other}")
