@@ -76,7 +76,7 @@ def run(arguments: Sequence[str]) -> int:
     try:
         _set_up_logging()
         result = trivet.main(args=list(arguments), prog_name="trivet", standalone_mode=False, obj=invocation)
-        sys.stdout.flush()
+        invocation.output.flush()
         return int(result or 0)
     except click.exceptions.NoArgsIsHelpError as error:
         return _end(invocation, Exit.USAGE, error.format_message())
@@ -92,10 +92,6 @@ def run(arguments: Sequence[str]) -> int:
         return 130
     except TrivetError as error:
         return _end(invocation, error.exit_code, str(error), error)
-    except BrokenPipeError:
-        # The reader of our output went away; Python would complain again while closing stdout.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return Exit.FINE
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         return _end(invocation, Exit.UNAVAILABLE, f"{place}{error.strerror or error}")
@@ -115,13 +111,18 @@ def _set_up_logging() -> None:
 
 def _end(invocation: Invocation, code: Exit, message: str, error: TrivetError | None = None) -> int:
     findings = error.findings if isinstance(error, InputError) else ()
-    if invocation.output.as_json:
-        fault = {
-            "exit_code": int(code),
-            "message": message,
-            "findings": [item.to_json() for item in findings],
-        }
-        invocation.output.document({"error": fault})
+    fault = {
+        "exit_code": int(code),
+        "message": message,
+        "findings": [item.to_json() for item in findings],
+    }
+    try:
+        if invocation.output.as_json:
+            invocation.output.document({"error": fault})
+        invocation.output.flush()
+    except OSError:
+        # It may be standard output that failed; Python would complain again while closing it.
+        invocation.output.let_go()
     invocation.output.complain(message)
     if len(findings) > 1:
         invocation.output.complain(f"{len(findings)} faults; nothing was changed")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import sys
 import threading
 from pathlib import Path
 from types import FrameType
@@ -37,12 +36,11 @@ def run_daemon(invocation: Invocation) -> int:
             with telling:
                 _show(invocation, recorded)
                 # Whoever reads along is not to wait until a buffer is full.
-                sys.stdout.flush()
+                invocation.output.flush()
 
         def tell(text: str) -> None:
             with telling:
                 invocation.output.tell(text)
-                sys.stdout.flush()
 
         daemon = EmbeddedDaemon(wiring.runtime(tell), settings.scheduler.workers, report)
         scheduled = sum(item.enabled and item.schedule is not None for item in monitors)

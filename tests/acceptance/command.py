@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from cli.main import run
 
@@ -57,15 +57,19 @@ def start(
     entry: str = _ENTRY,
     environment: Mapping[str, str] | None = None,
     before: Callable[[], None] | None = None,
+    output: IO[str] | None = None,
 ) -> subprocess.Popen[str]:
-    """Starts the command, or another Python program in its place, as a process of its own."""
+    """Starts the command, or another Python program in its place, as a process of its own.
+
+    What it prints goes to `output`; to a pipe if that is absent.
+    """
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("TRIVET_")}
     return subprocess.Popen(
         [sys.executable, "-c", entry, *map(str, arguments)],
         cwd=at,
         env=inherited | {"PYTHONPATH": str(ROOT)} | dict(environment or {}),
         stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
+        stdout=subprocess.PIPE if output is None else output,
         stderr=subprocess.PIPE,
         text=True,
         preexec_fn=before,
@@ -75,7 +79,7 @@ def start(
 def finish(process: subprocess.Popen[str]) -> Ended:
     """Waits for a started process."""
     out, err = process.communicate(timeout=120)
-    return Ended(process.returncode, out, err)
+    return Ended(process.returncode, out or "", err)
 
 
 def obey_permissions() -> None:
