@@ -8,7 +8,7 @@ So no receiver that dedupes takes a notice twice, and any other is sent it at mo
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -39,6 +39,8 @@ class DeliveryPolicy:
     longest_wait: timedelta = timedelta(hours=1)
     lease: timedelta = timedelta(minutes=2)
     """After this an attempt without an end is taken for dead; above what any notifier takes."""
+    slow: timedelta = timedelta(seconds=5)
+    """An address that takes so long is left alone for the rest of the round: the others must not wait for it."""
 
     def wait(self, key: str, attempt: int) -> timedelta:
         """How long to wait after this failed attempt, from half the wait to all of it.
@@ -71,6 +73,7 @@ def deliver_due(
     clock: Clock,
     policy: DeliveryPolicy | None = None,
     limit: int = 1_000,
+    longest: timedelta | None = None,
 ) -> DeliveryReport:
     """Sends what is due, in the order in which each address is to hear of each monitor.
 
@@ -82,10 +85,14 @@ def deliver_due(
         clock: says what is due.
         policy: how long is tried.
         limit: most rows of one round.
+        longest: after this no attempt is begun any more; what is left stays due.
     """
+    began = clock.now()
     round_ = _Round(store, notifiers, clock, policy or DeliveryPolicy(), DeliveryReport())
     round_.settle_abandoned()
     for _ in range(limit):
+        if longest is not None and clock.now() - began >= longest:
+            break
         row = round_.claim_next()
         if row is None:
             break
@@ -100,6 +107,7 @@ class _Round:
     clock: Clock
     policy: DeliveryPolicy
     report: DeliveryReport
+    slow: set[Target] = field(default_factory=set)
 
     def settle_abandoned(self) -> None:
         """Ends the attempts whose lease ran out: nobody knows whether they arrived."""
@@ -115,7 +123,7 @@ class _Round:
         while True:
             now = self.clock.now()
             with self.store.begin() as connection:
-                row = connection.execute(_due(now).limit(1)).one_or_none()
+                row = connection.execute(_due(now, self.slow).limit(1)).one_or_none()
                 if row is None:
                     return None
                 claimed = connection.execute(
@@ -137,11 +145,15 @@ class _Round:
 
     def attempt(self, row: sa.Row[Any]) -> Ending:
         """Makes the call, outside any transaction."""
+        began = self.clock.now()
         try:
             return self._notifier(row).send(Notice(row.alert_key, row.payload))
         except Exception as error:
             # A fault of a notifier stops no other row; where it happened in the call is not known.
             return MaybeSent(f"fault in Trivet while sending: {type(error).__name__}")
+        finally:
+            if self.clock.now() - began >= self.policy.slow:
+                self.slow.add(Target(row.receiver, row.target))
 
     def settle(self, row: sa.Row[Any], ending: Ending, wait: timedelta | None = None) -> None:
         """Writes an attempt's end down, unless another process has taken the row since."""
@@ -202,8 +214,8 @@ class _Round:
         self.report.problems.append(f"{Target(row.receiver, row.target)}: {row.monitor}: {error}; {fate}")
 
 
-def _due(now: datetime) -> sa.Select[Any]:
-    """Rows that are due; one that has a predecessor at the same address waits for the predecessor's end."""
+def _due(now: datetime, leaving: Collection[Target]) -> sa.Select[Any]:
+    """Rows that are due, but for some addresses; one that has a predecessor there waits for the predecessor's end."""
     before = outbox.alias("before")
     unfinished = (DeliveryState.PENDING.value, DeliveryState.ATTEMPTING.value)
     blocked = sa.exists().where(
@@ -213,9 +225,10 @@ def _due(now: datetime) -> sa.Select[Any]:
         before.c.state.in_(unfinished),
         sa.tuple_(before.c.episode, before.c.ordinal) < sa.tuple_(outbox.c.episode, outbox.c.ordinal),
     )
+    left = sa.tuple_(outbox.c.receiver, outbox.c.target).in_([(item.receiver, item.number) for item in leaving])
     return (
         sa.select(outbox)
-        .where(outbox.c.state == DeliveryState.PENDING.value, outbox.c.next_attempt <= utc_text(now), ~blocked)
+        .where(outbox.c.state == DeliveryState.PENDING.value, outbox.c.next_attempt <= utc_text(now), ~blocked, ~left)
         .order_by(outbox.c.next_attempt, outbox.c.episode, outbox.c.ordinal, outbox.c.alert_key)
     )
 

@@ -6,6 +6,7 @@ import logging
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 
@@ -31,11 +32,22 @@ from trivet.settings import Settings
 from worker.evaluate import Evaluator
 from worker.runtime import Runtime
 from worker.shipped import shipped
-from worker.stores import is_empty_store, latest_revision, open_store, store_clock, store_revision, upgrade_store
+from worker.stores import (
+    delivery_turn,
+    is_empty_store,
+    latest_revision,
+    open_store,
+    store_clock,
+    store_revision,
+    upgrade_store,
+)
 from worker.watching import WatchedWorkspace
 from worker.workspace import CONTRACT_FILE, SOURCES_FILE, VIEWS_FOLDER
 
 _log = logging.getLogger(__name__)
+_LONGEST_DELIVERY = timedelta(seconds=20)
+"""After this a daemon begins no delivery until its next tick. With the longest single one, it stays well below the
+hard limit of a Celery task."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +109,18 @@ class Wiring:
         watched = WatchedWorkspace(self.path, self.environment)
         store = self.store()
         clock = store_clock(store, self.clock)
-        deliver = partial(self._deliver_all, store, write or _to_standard_output) if self.settings.receivers else None
+        deliver = None
+        if self.settings.receivers:
+            deliver = partial(self._deliver_in_turn, store, write or _to_standard_output)
         return Runtime(store, clock, self.settings.scheduler.lease, watched, self.evaluator, deliver)
 
-    def _deliver_all(self, store: sa.Engine, write: Callable[[str], None]) -> None:
-        for problem in self.deliver(store, write).problems:
+    def _deliver_in_turn(self, store: sa.Engine, write: Callable[[str], None]) -> None:
+        # One daemon at a time, and not for long: a receiver that hangs must not hold up whoever is to evaluate.
+        with delivery_turn(store) as ours:
+            if not ours:
+                return
+            report = deliver_due(store, self.notifiers(write), self.clock, longest=_LONGEST_DELIVERY)
+        for problem in report.problems:
             _log.warning("alert for %s", problem)
 
     def broker_url(self) -> str:

@@ -26,6 +26,9 @@ from worker.tables import SlotState, watermark
 
 _PER_TRANSACTION = 20
 """Monitors that are planned together: few, so that no transaction holds the store for long."""
+_PASSED_OVER_PER_TRANSACTION = 200
+"""After so many slots that were passed over the other monitors are left to the next transaction: after an outage each
+may have a thousand, and whoever records an evaluation waits for the planner meanwhile."""
 _MISSED = "nothing was running when it came due"
 _WAITED = "nobody began it before the next slot came due"
 _OVERRUN = "the evaluation before it was still running when the next slot came due"
@@ -63,10 +66,12 @@ class Planner:
         The first look at a monitor starts its watermark: nothing before it is due.
         """
         recorded: list[Recorded] = []
-        ordered = sorted(monitors, key=lambda definition: definition.id)
-        for start in range(0, len(ordered), _PER_TRANSACTION):
+        waiting = sorted(monitors, key=lambda definition: definition.id)
+        while waiting:
             with self.store.begin() as connection:
-                recorded += self._plan_some(connection, ordered[start : start + _PER_TRANSACTION])
+                planned, passed_over = self._plan_some(connection, waiting[:_PER_TRANSACTION])
+            recorded += passed_over
+            waiting = waiting[planned:]
         return recorded
 
     def give_up(self, monitors: Sequence[MonitorDefinition]) -> list[Recorded]:
@@ -81,20 +86,24 @@ class Planner:
                     given_up.append(self._not_evaluated(definition, item.at, SlotCause.CRASHED, _CRASHED))
             return [self.evaluator.write(connection, made) for made in given_up]
 
-    def _plan_some(self, connection: sa.Connection, monitors: Sequence[MonitorDefinition]) -> list[Recorded]:
+    def _plan_some(
+        self, connection: sa.Connection, monitors: Sequence[MonitorDefinition]
+    ) -> tuple[int, list[Recorded]]:
+        """Plans the first of the monitors, at least one, and says how many."""
         now = self.clock.now()
         marks = _watermarks(connection, [definition.id for definition in monitors])
-        plans = []
+        planned: list[str] = []
+        passed_over: list[Evaluation] = []
         for definition in monitors:
+            if len(passed_over) >= _PASSED_OVER_PER_TRANSACTION:
+                break
+            planned.append(definition.id)
             if definition.id in marks:
-                plans.append(self._plan_one(definition, marks[definition.id], now))
+                passed_over += self._write_slots(connection, self._plan_one(definition, marks[definition.id], now), now)
             elif definition.enabled and definition.schedule is not None:
                 claims.insert_watermark(connection, definition.id, now)
-        passed_over: list[Evaluation] = []
-        for plan in plans:
-            passed_over += self._write_slots(connection, plan, now)
-        _move_watermarks(connection, list(marks), now)
-        return [self.evaluator.write(connection, made) for made in passed_over]
+        _move_watermarks(connection, planned, now)
+        return len(planned), [self.evaluator.write(connection, made) for made in passed_over]
 
     def _plan_one(self, definition: MonitorDefinition, mark: str, now: datetime) -> _Plan:
         if not definition.enabled or definition.schedule is None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -36,6 +38,7 @@ _ADVICE = {
 _READS = "trivet_reads"
 # Any constant serves, as long as every process asks for the same lock.
 _MIGRATION_LOCK = 0x7472_6976_6574
+_DELIVERY_LOCK = 0x7472_6976_6575
 
 
 def open_store(url: str, *, create: bool = True) -> sa.Engine:
@@ -87,6 +90,25 @@ class StoreClock:
 def store_clock(engine: sa.Engine, machine: Clock) -> Clock:
     """By whose time leases end: the server's, or the machine's where the store is a file on it."""
     return StoreClock(engine) if engine.dialect.name == "postgresql" else machine
+
+
+@contextmanager
+def delivery_turn(engine: sa.Engine) -> Iterator[bool]:
+    """Whether no other daemon delivers from this store; none does until the end, then.
+
+    The server lets go of the lock however its holder ends. On SQLite there is one daemon, which delivers in one thread.
+    """
+    if engine.dialect.name != "postgresql":
+        yield True
+        return
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        if not connection.execute(sa.select(sa.func.pg_try_advisory_lock(_DELIVERY_LOCK))).scalar_one():
+            yield False
+            return
+        try:
+            yield True
+        finally:
+            connection.execute(sa.select(sa.func.pg_advisory_unlock(_DELIVERY_LOCK)))
 
 
 def upgrade_store(engine: sa.Engine, migrations: Path) -> None:

@@ -100,9 +100,9 @@ def endless(handler: Handler) -> None:
 
 
 @contextmanager
-def running_receiver() -> Iterator[Receiver]:
-    """A receiver on a free port of this machine."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Bound", (Handler,), {}))
+def running_receiver(port: int = 0) -> Iterator[Receiver]:
+    """A receiver on a port of this machine; on any free one if it is 0."""
+    server = ThreadingHTTPServer(("127.0.0.1", port), type("Bound", (Handler,), {}))
     receiver = Receiver(server.server_address[1])
     server.RequestHandlerClass.receiver = receiver  # type: ignore[attr-defined]
     thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)

@@ -9,7 +9,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -31,9 +31,12 @@ _PATIENCE = 30.0
 
 @dataclass
 class PostgresServer:
-    """A running PostgreSQL server."""
+    """A running PostgreSQL server, which can go away and come back with its data."""
 
     port: int
+    _folder: Path
+    _user: Mapping[str, Any]
+    _process: subprocess.Popen[bytes] | None = None
     _numbers: Iterator[int] = field(default_factory=count)
 
     def url(self, database: str) -> str:
@@ -42,10 +45,30 @@ class PostgresServer:
     def new_database(self) -> str:
         """The URL of an empty database of its own."""
         name = f"trivet_{next(self._numbers)}"
-        address = f"postgresql://postgres@127.0.0.1:{self.port}/postgres"
-        with psycopg.connect(address, autocommit=True) as connection:
+        with psycopg.connect(self._address, autocommit=True) as connection:
             connection.execute(f'CREATE DATABASE "{name}"'.encode())
         return self.url(name)
+
+    def start(self) -> None:
+        """Starts it, and waits until it answers."""
+        listens = (f"port={self.port}", "listen_addresses=127.0.0.1", f"unix_socket_directories={self._folder}")
+        settings = [part for option in (*listens, "fsync=off") for part in ("-c", option)]
+        command = [_program("postgres"), "-D", self._folder / "data", *settings]
+        with (self._folder / "log").open("ab") as log:
+            self._process = subprocess.Popen(
+                command, cwd=self._folder, stdout=log, stderr=subprocess.STDOUT, **self._user
+            )
+        _wait(self._process, lambda: psycopg.connect(self._address).close(), self._folder)
+
+    def stop(self) -> None:
+        """Ends it at once, as a crash would."""
+        if self._process is not None:
+            _end(self._process, signal.SIGQUIT)
+            self._process = None
+
+    @property
+    def _address(self) -> str:
+        return f"postgresql://postgres@127.0.0.1:{self.port}/postgres"
 
 
 def free_port() -> int:
@@ -63,22 +86,15 @@ def running_postgres() -> Iterator[PostgresServer]:
     if os.geteuid() == 0:
         shutil.chown(folder, _UNPRIVILEGED)
         other = {"user": _UNPRIVILEGED, "extra_groups": []}
-    data, port = folder / "data", free_port()
-    initdb = [_program("initdb"), "-D", data, "-U", "postgres", "--auth=trust", "--encoding=UTF8", "--no-sync"]
+    options = ["-U", "postgres", "--auth=trust", "--encoding=UTF8", "--no-sync"]
+    initdb = [_program("initdb"), "-D", folder / "data", *options]
     subprocess.run(initdb, check=True, cwd=folder, capture_output=True, **other)
-    options = ("listen_addresses=127.0.0.1", f"port={port}", f"unix_socket_directories={folder}", "fsync=off")
-    settings = [part for option in options for part in ("-c", option)]
-    log = (folder / "log").open("wb")
-    server = subprocess.Popen(
-        [_program("postgres"), "-D", data, *settings], cwd=folder, stdout=log, stderr=subprocess.STDOUT, **other
-    )
+    server = PostgresServer(free_port(), folder, other)
     try:
-        _wait(server, lambda: psycopg.connect(f"postgresql://postgres@127.0.0.1:{port}/postgres").close(), folder)
-        yield PostgresServer(port)
+        server.start()
+        yield server
     finally:
-        # An immediate stop: nothing of it is kept.
-        _end(server, signal.SIGQUIT)
-        log.close()
+        server.stop()
         shutil.rmtree(folder)
 
 

@@ -36,7 +36,7 @@ from trivet.clock import FixedClock
 from trivet.references import Secret
 from worker.binding import EVALUATION_BINDING
 from worker.recording import record
-from worker.stores import read_only
+from worker.stores import delivery_turn, read_only
 
 DESK = Target("desk")
 ROOT = Path(__file__).parents[2]
@@ -272,6 +272,47 @@ def test_an_address_that_fails_holds_up_no_other_monitor(store: sa.Engine) -> No
     tell(store, a_breach(monitor="a"), a_breach(monitor="b"))
     report = deliver(store, clock_after(), fake)
     assert (report.retrying, report.delivered) == (1, 1)
+
+
+class Slow(FakeNotifier):
+    """Takes its time before it fails."""
+
+    def __init__(self, clock: FixedClock, takes: timedelta) -> None:
+        super().__init__([MaybeSent("no answer: timed out")] * 9)
+        self.clock, self.takes = clock, takes
+
+    def send(self, notice: Notice) -> Ending:
+        self.clock.instant += self.takes
+        return super().send(notice)
+
+
+def test_an_address_that_hangs_holds_up_no_other_address(store: sa.Engine) -> None:
+    clock = clock_after()
+    fake, slow = FakeNotifier(), Slow(clock, POLICY.slow)
+    both = ("chat", "desk")
+    tell(store, *(a_breach(monitor=name, notify=both) for name in "abc"), to=(Target("chat"), DESK))
+    report = deliver(store, clock, {Target("chat"): slow, DESK: fake})
+    assert (len(slow.sent), len(fake.sent)) == (1, 3)
+    assert (report.retrying, report.delivered) == (1, 3)
+    deliver(store, clock, {Target("chat"): slow, DESK: fake})
+    assert (len({notice.key for notice in slow.sent}), len(fake.sent)) == (2, 3)
+
+
+def test_a_round_that_may_not_take_longer_leaves_the_rest_to_the_next(store: sa.Engine) -> None:
+    clock = clock_after()
+    slow = Slow(clock, timedelta(seconds=3))
+    tell(store, *(a_breach(monitor=name) for name in "abc"))
+    deliver_due(store, {DESK: slow}, clock, POLICY, longest=timedelta(seconds=5))
+    assert [found.attempts for found in rows(store)] == [1, 1, 0]
+    deliver_due(store, {DESK: slow}, clock, POLICY, longest=timedelta(seconds=5))
+    assert min(found.attempts for found in rows(store)) == 1
+
+
+def test_of_daemons_on_one_server_one_delivers_at_a_time(postgres_store: sa.Engine) -> None:
+    with delivery_turn(postgres_store) as first, delivery_turn(postgres_store) as second:
+        assert (first, second) == (True, False)
+    with delivery_turn(postgres_store) as again:
+        assert again
 
 
 def test_two_that_deliver_at_once_send_each_notice_once(store: sa.Engine) -> None:

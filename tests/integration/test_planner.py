@@ -98,6 +98,21 @@ def test_a_clock_that_jumps_is_told_and_bounded(scheduled: Scheduled, monkeypatc
     assert_verifies(scheduled.store, most)
 
 
+def test_what_an_outage_left_behind_is_written_in_small_transactions(
+    scheduled: Scheduled, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("worker.planner._PASSED_OVER_PER_TRANSACTION", 5)
+    scheduled.monitors = scheduled_monitors()
+    scheduled.plan()
+    commits: list[sa.Connection] = []
+    sa.event.listen(scheduled.store, "commit", commits.append)
+    assert len(scheduled.plan(minutes=10)) == 9 * len(scheduled.monitors)
+    assert len(commits) == len(scheduled.monitors) > 1
+    commits.clear()
+    assert len(scheduled.plan(minutes=1)) == len(scheduled.monitors)
+    assert len(commits) == 1
+
+
 def test_a_slot_that_nobody_began_before_the_next_is_passed_over(scheduled: Scheduled) -> None:
     scheduled.plan()
     scheduled.plan(minutes=1)
