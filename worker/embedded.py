@@ -18,6 +18,8 @@ from trivet.errors import UnavailableError
 from worker.evaluate import Recorded
 from worker.runtime import Batch, Runtime
 
+_LOOK = 1.0
+"""Seconds after which a signal to stop is seen at the latest."""
 _log = logging.getLogger(__name__)
 
 
@@ -47,7 +49,10 @@ class EmbeddedDaemon:
         )
         scheduler.start()
         try:
-            stop.wait()
+            # A signal wakes this thread only if it is the one that the system interrupts, and in a process with DuckDB
+            # it may be another. So it looks by itself; Python runs the signal's handler once it does.
+            while not stop.wait(_LOOK):
+                pass
         finally:
             scheduler.shutdown(wait=True)
             self._pool.shutdown(wait=True, cancel_futures=True)

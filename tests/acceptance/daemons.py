@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import os
 import signal
 import subprocess
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,7 @@ EVERY = timedelta(seconds=2)
 """How often the monitor of these tests comes due."""
 QUICK = {"TRIVET_SCHEDULER__TICK": "1s", "TRIVET_SCHEDULER__LEASE": "3s"}
 _PATIENCE = 60.0
+_PIPE = 1_048_576
 _OPEN = (SlotState.PLANNED, SlotState.RUNNING)
 _NOT_ENDED = (DeliveryState.PENDING, DeliveryState.ATTEMPTING)
 _PR_SET_PDEATHSIG = 1
@@ -50,6 +52,10 @@ def opened(url: str) -> Iterator[sa.Engine]:
 def running(workspace: Path, *arguments: str, environment: Mapping[str, str]) -> Iterator[subprocess.Popen[str]]:
     """A daemon in a process group of its own, all of which is gone afterwards."""
     process = start(*arguments, at=workspace, environment=environment, before=_alone)
+    for pipe in (process.stdout, process.stderr):
+        if pipe is not None:
+            # Nobody reads until it ended, and a daemon whose output is not read waits.
+            fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE)
     try:
         yield process
     finally:
@@ -58,10 +64,8 @@ def running(workspace: Path, *arguments: str, environment: Mapping[str, str]) ->
 
 def kill(process: subprocess.Popen[str]) -> None:
     """Ends a daemon and all its children as a power cut would; children of one that ended already, too."""
-    try:
+    with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
     if process.stdout is not None and not process.stdout.closed:
         process.communicate(timeout=_PATIENCE)
 
@@ -81,7 +85,7 @@ def wait_for(found: Callable[[], Any], alive: subprocess.Popen[str] | None = Non
         if alive is not None and alive.poll() is not None:
             raise AssertionError(f"the daemon ended: {finish(alive)}")
         assert time.monotonic() < deadline, "it did not come about within a minute"
-        time.sleep(0.005)
+        time.sleep(0.01)
     return what
 
 
@@ -120,7 +124,7 @@ def history(store: sa.Engine) -> list[Any]:
     """Every evaluation in the order in which they were recorded, each with its place in the ledger as `seq`."""
     with read_only(store).connect() as connection:
         sealed = [(entry.subject_id, entry.seq) for entry in entries(connection, entry_type=EntryType.EVALUATION)]
-    made = {row["evaluation_id"]: row for row in rows(store, evaluation)}
+        made = {row["evaluation_id"]: row for row in connection.execute(sa.select(evaluation)).mappings()}
     assert Counter(identity for identity, _ in sealed) == Counter(list(made)), "an evaluation is sealed once"
     return [{**made[identity], "seq": seq} for identity, seq in sorted(sealed, key=lambda item: item[1])]
 
