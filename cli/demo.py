@@ -157,13 +157,12 @@ def _where_next(invocation: Invocation, new: Path) -> None:
     invocation.output.print("")
     invocation.output.print(Text("Where to look next", style="bold"))
     here = f"trivet -C {shlex.quote(str(new))}"
-    for line, words in (
-        (
-            f"{here} evaluate pay-below-floor --json",
-            "one evaluation as a document; exit code 1: a breach",
-        ),
-        (f"{here} monitors explain pay-below-floor", "what it decides, in words"),
-        (f"{here} monitors compile pay-below-floor", "the SQL that was run"),
-        (f"{here} ledger verify", "nothing was altered since it was written"),
-    ):
-        invocation.output.print(Text.assemble("  ", line, ("   " + words, "dim")))
+    lines = {
+        f"{here} evaluate pay-below-floor --json": "one evaluation as a document; exit code 1: a breach",
+        f"{here} monitors explain pay-below-floor": "what it decides, in words",
+        f"{here} monitors compile pay-below-floor": "the SQL that was run",
+        f"{here} ledger verify": "nothing was altered since it was written",
+    }
+    width = max(len(line) for line in lines)
+    for line, words in lines.items():
+        invocation.output.print(Text.assemble("  ", line.ljust(width), ("   " + words, "dim")))

@@ -44,7 +44,8 @@ def run_daemon(invocation: Invocation) -> int:
 
         daemon = EmbeddedDaemon(wiring.runtime(tell), settings.scheduler.workers, report)
         scheduled = sum(item.enabled and item.schedule is not None for item in monitors)
-        invocation.output.print(f"{scheduled} monitors are scheduled; stop with Ctrl-C")
+        told = f"{scheduled} monitor is" if scheduled == 1 else f"{scheduled} monitors are"
+        invocation.output.print(f"{told} scheduled; stop with Ctrl-C")
         daemon.run(settings.scheduler.tick, _stop_signal())
     return Exit.FINE
 
