@@ -12,12 +12,16 @@ from dataclasses import dataclass
 from catalog.datatypes import DOUBLE, INTEGER, DataType, Kind, decimal
 from catalog.expressions.checking import Scope, common_decimal, type_of
 from catalog.expressions.tree import (
+    Aggregate,
     Arithmetic,
     ArithmeticOperator,
     Between,
+    Call,
+    Change,
     Comparing,
     Comparison,
     ComparisonOperator,
+    LinkCount,
     Literal,
     Membership,
     Operand,
@@ -89,6 +93,10 @@ class RowComparisons:
                 return self.dialect.literal(value, self.scope.contract.calendar.time_zone)
             case Arithmetic():
                 return self._arithmetic(operand)
+            case Call() | LinkCount():
+                raise LookupError(f"{operand} has no meaning yet; checking refuses it")
+            case Aggregate() | Change():
+                raise LookupError(f"{operand} is a figure of a group and none of a row")
 
     def failed_arithmetic(self, atom: Comparing) -> Iterator[tuple[Arithmetic, str]]:
         """Each arithmetic node with the test that it failed although its own two sides have values."""

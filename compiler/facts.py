@@ -11,7 +11,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from catalog.expressions.tree import Comparing, Presence, atom_links, atoms
+from catalog.expressions.tree import (
+    Atom,
+    Between,
+    Comparing,
+    Comparison,
+    Exists,
+    Membership,
+    Presence,
+    atom_links,
+    atoms,
+)
 from compiler import names
 from compiler.comparisons import RowComparisons
 from compiler.dialects.dialect import Dialect
@@ -32,7 +42,7 @@ class Facts:
         """Every fact as an expression over `member AS m`, with the name of its column."""
         found: list[Selection] = []
         for number, atom in enumerate(self._atoms(), start=1):
-            found += self._presence(number, atom) if isinstance(atom, Presence) else self._comparing(number, atom)
+            found += self._selections(number, atom)
         return found + [(self._matched(link), _matched_name(link)) for link in self.plan.links]
 
     def truth(self, atom: Comparing) -> str:
@@ -75,7 +85,7 @@ class Facts:
         """Alias of a link's row wherever it stands."""
         return f"r{self.plan.links.index(link) + 1}"
 
-    def links_of(self, atom: Comparing | Presence) -> list[LinkPlan]:
+    def links_of(self, atom: Atom) -> list[LinkPlan]:
         """The links that an atom names."""
         return [self.plan.link(name) for name in atom_links(atom)]
 
@@ -91,16 +101,25 @@ class Facts:
         """Whether rows that would decide differently make it unknown."""
         return any(link.link.cardinality.is_to_one for link in self.links_of(atom))
 
-    def _atoms(self) -> Iterator[Comparing | Presence]:
+    def _atoms(self) -> Iterator[Atom]:
         for condition in conditions_of(self.plan.definition):
             yield from atoms(condition)
 
-    def _number(self, atom: Comparing | Presence) -> int:
+    def _number(self, atom: Atom) -> int:
         # Two equal atoms have equal facts, so the first one's columns serve both.
         return list(self._atoms()).index(atom) + 1
 
     def _column(self, name: str) -> str:
         return f"m.{self.dialect.identifier(name)}"
+
+    def _selections(self, number: int, atom: Atom) -> list[Selection]:
+        match atom:
+            case Presence():
+                return self._presence(number, atom)
+            case Exists():
+                raise LookupError(f"exists({atom.link}) has no meaning yet; checking refuses it")
+            case Comparison() | Between() | Membership():
+                return self._comparing(number, atom)
 
     def _comparing(self, number: int, atom: Comparing) -> list[Selection]:
         links = self.links_of(atom)

@@ -9,9 +9,8 @@ from typing import TypeAlias
 from catalog.contract import LinkType, ObjectType, Property, Restates
 from catalog.expressions.checking import Scope
 from catalog.expressions.tree import (
-    Comparing,
+    Atom,
     Condition,
-    Presence,
     PropertyRef,
     atom_links,
     atom_references,
@@ -79,7 +78,7 @@ def conditions_of(definition: MonitorDefinition) -> tuple[Condition, ...]:
     return (definition.breach_when,) if definition.where is None else (definition.breach_when, definition.where)
 
 
-def _plan_link(name: str, found: list[Comparing | Presence], scope: Scope) -> LinkPlan:
+def _plan_link(name: str, found: list[Atom], scope: Scope) -> LinkPlan:
     link = scope.link(name)
     if link is None:
         raise LookupError(f"{scope.object_type.name} has no link {name}")

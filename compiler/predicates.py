@@ -16,6 +16,7 @@ from catalog.expressions.tree import (
     Comparing,
     Comparison,
     Condition,
+    Exists,
     Membership,
     Not,
     Or,
@@ -42,6 +43,8 @@ class Predicates:
                 return self.false(item)
             case Presence():
                 return self.facts.holds(condition)
+            case Exists():
+                raise LookupError(f"exists({condition.link}) has no meaning yet; checking refuses it")
             case Comparison() | Between() | Membership():
                 return self._comparing_true(condition)
 
@@ -56,6 +59,8 @@ class Predicates:
                 return self.true(item)
             case Presence():
                 return f"NOT {self.facts.holds(condition)}"
+            case Exists():
+                raise LookupError(f"exists({condition.link}) has no meaning yet; checking refuses it")
             case Comparison() | Between() | Membership():
                 return self._comparing_false(condition)
 
@@ -98,7 +103,7 @@ def _descend(condition: Condition, parents: tuple[Condition, ...]) -> Iterator[t
                 yield from _descend(item, (*parents, item))
         case Not(item=item):
             yield from _descend(item, (*parents, item))
-        case Presence():
+        case Presence() | Exists():
             return
         case Comparison() | Between() | Membership():
             yield condition, parents

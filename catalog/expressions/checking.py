@@ -28,13 +28,19 @@ from catalog.datatypes import (
 )
 from catalog.expressions.printing import print_operand
 from catalog.expressions.tree import (
+    Aggregate,
     Arithmetic,
     ArithmeticOperator,
+    Atom,
     Between,
+    Call,
+    Change,
     Comparing,
     Comparison,
     ComparisonOperator,
     Condition,
+    Exists,
+    LinkCount,
     Literal,
     Membership,
     Operand,
@@ -141,6 +147,10 @@ def type_of(operand: Operand, scope: Scope) -> DataType:
             return literal_type(value)
         case Arithmetic(operator=operator, left=left, right=right):
             return _arithmetic_type(operator, type_of(left, scope), type_of(right, scope), operand)
+        case Call() | LinkCount():
+            raise TypeFault(f"`{print_operand(operand)}` cannot be evaluated yet", operand.span)
+        case Aggregate() | Change():
+            raise TypeFault(f"`{print_operand(operand)}` needs a monitor with group_by", operand.span)
 
 
 def _arithmetic_type(operator: ArithmeticOperator, left: DataType, right: DataType, at: Arithmetic) -> DataType:
@@ -215,6 +225,8 @@ def unit_of(operand: Operand, scope: Scope) -> str | None:
             if isinstance(left, Literal) and operator is ArithmeticOperator.MULTIPLY:
                 return units[1]
             return None
+        case Call() | LinkCount() | Aggregate() | Change():
+            return None
 
 
 def check_condition(condition: Condition, scope: Scope) -> tuple[Fault, ...]:
@@ -222,7 +234,10 @@ def check_condition(condition: Condition, scope: Scope) -> tuple[Fault, ...]:
     return tuple(fault for atom in atoms(condition) for fault in _atom_faults(atom, scope))
 
 
-def _atom_faults(atom: Comparing | Presence, scope: Scope) -> Iterator[Fault]:
+def _atom_faults(atom: Atom, scope: Scope) -> Iterator[Fault]:
+    if isinstance(atom, Exists):
+        yield Fault(f"`exists({atom.link})` cannot be evaluated yet", atom.span)
+        return
     if isinstance(atom, Presence):
         yield from _reference_faults(atom.property, scope)
         return

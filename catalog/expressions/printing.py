@@ -6,13 +6,19 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 
 from catalog.expressions.tree import (
+    TESTS,
+    Aggregate,
     And,
     Arithmetic,
     ArithmeticOperator,
     Between,
+    Call,
+    Change,
     Comparing,
     Comparison,
     Condition,
+    Exists,
+    LinkCount,
     Literal,
     Membership,
     Not,
@@ -37,6 +43,8 @@ def print_condition(condition: Condition) -> str:
             return f"not {_inside(item, And, Or)}"
         case Presence(property=ref, present=present):
             return f"{ref} is {'present' if present else 'missing'}"
+        case Exists(link=link):
+            return f"exists({link})"
         case Comparison() | Between() | Membership():
             text = _comparing(condition)
             return f"all({text})" if condition.quantifier is Quantifier.ALL else text
@@ -49,6 +57,8 @@ def _inside(condition: Condition, *bracketed: type) -> str:
 
 def _comparing(atom: Comparing) -> str:
     match atom:
+        case Comparison(left=Call(function=function) as test, right=Literal(value=True)) if function in TESTS:
+            return print_operand(test)
         case Comparison(operator=operator, left=left, right=right):
             return f"{print_operand(left)} {operator} {print_operand(right)}"
         case Between(value=value, low=low, high=high):
@@ -71,6 +81,24 @@ def print_operand(operand: Operand) -> str:
             left_text = f"({print_operand(left)})" if bracket_left else print_operand(left)
             right_text = f"({print_operand(right)})" if bracket_right else print_operand(right)
             return f"{left_text} {operator} {right_text}"
+        case Call(function=function, arguments=arguments):
+            return f"{function}({', '.join(print_operand(argument) for argument in arguments)})"
+        case LinkCount(link=link):
+            return f"count({link})"
+        case Aggregate(function=function, argument=argument):
+            return f"{function}({_argument(argument)})"
+        case Change(operand=inner, relative=relative):
+            return f"{'relative_change' if relative else 'change'}({print_operand(inner)})"
+
+
+def _argument(argument: Operand | Condition | None) -> str:
+    match argument:
+        case None:
+            return ""
+        case Comparison() | Between() | Membership() | Presence() | Exists() | And() | Or() | Not():
+            return print_condition(argument)
+        case _:
+            return print_operand(argument)
 
 
 def _literal(value: Decimal | str | bool | date | datetime | timedelta) -> str:

@@ -16,13 +16,20 @@ from lark.tree import Meta
 
 from catalog.datatypes import MAX_DIGITS
 from catalog.expressions.tree import (
+    Aggregate,
+    AggregateFunction,
     And,
     Arithmetic,
     ArithmeticOperator,
     Between,
+    Call,
+    Change,
     Comparison,
     ComparisonOperator,
     Condition,
+    Exists,
+    Function,
+    LinkCount,
     Literal,
     Membership,
     Not,
@@ -34,6 +41,7 @@ from catalog.expressions.tree import (
     Span,
 )
 from trivet.documents import shown
+from trivet.findings import did_you_mean
 
 MAX_LENGTH = 4000
 """Characters of one condition. A longer one is a table that wants to be data."""
@@ -50,6 +58,7 @@ _NEGATION = re.compile(r"\bnot\b")
 _NUMBER_LIKE = re.compile(r"[0-9.][A-Za-z0-9_.,]*")
 _LONGEST = timedelta(microseconds=2**63 - 1)
 _DURATION_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+_CHANGES = ("change", "relative_change")
 _SQL_WORDS = frozenset({"select", "where", "null", "like", "exists", "from", "case", "cast", "coalesce"})
 
 
@@ -202,6 +211,35 @@ class _ToTree(Transformer[Token, Any]):
 
     def present(self, meta: Meta, items: list[PropertyRef]) -> Condition:
         return Presence(items[0], present=True, span=_span(meta))
+
+    def exists(self, meta: Meta, items: list[Token]) -> Condition:
+        return Exists(str(items[1]), span=_span(meta))
+
+    def text_test(self, meta: Meta, items: list[Any]) -> Condition:
+        span = _span(meta)
+        test = Call(Function(str(items[0])), (items[1], items[2]), span=span)
+        return Comparison(ComparisonOperator.EQUAL, test, Literal(True, span=span), span=span)
+
+    def count(self, meta: Meta, items: list[Token | None]) -> Operand:
+        if items[1] is None:
+            return Aggregate(AggregateFunction.COUNT, None, span=_span(meta))
+        return LinkCount(str(items[1]), span=_span(meta))
+
+    def share(self, meta: Meta, items: list[Any]) -> Operand:
+        return Aggregate(AggregateFunction.SHARE, items[1], span=_span(meta))
+
+    def call(self, meta: Meta, items: list[Any]) -> Operand:
+        name, arguments, span = str(items[0]), tuple(item for item in items[1:] if item is not None), _span(meta)
+        if name in _CHANGES or name in set(AggregateFunction):
+            if len(arguments) != 1:
+                raise _LiteralFault(f"{name}(...) takes one operand", span)
+            if name in _CHANGES:
+                return Change(arguments[0], relative=name != "change", span=span)
+            return Aggregate(AggregateFunction(name), arguments[0], span=span)
+        if name not in set(Function):
+            known = [*Function, *AggregateFunction, *_CHANGES, "exists", "any", "all", "date", "timestamp"]
+            raise _LiteralFault(f"there is no function '{shown(name)}'{did_you_mean(name, known)}", span)
+        return Call(Function(name), arguments, span=span)
 
     def arithmetic(self, meta: Meta, items: list[Any]) -> Operand:
         return Arithmetic(ArithmeticOperator(str(items[1])), items[0], items[2], span=_span(meta))

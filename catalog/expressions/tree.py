@@ -42,6 +42,75 @@ class Quantifier(StrEnum):
     ALL = "all"
 
 
+class Function(StrEnum):
+    """The closed list of functions of one row. Each is unknown where an argument is indeterminate."""
+
+    LOWER = "lower"
+    """Text with the ASCII letters in lower case; engines differ on all others."""
+    UPPER = "upper"
+    """Text with the ASCII letters in upper case."""
+    TRIM = "trim"
+    """Text without ASCII blanks at its ends."""
+    LENGTH = "length"
+    """Code points of a text."""
+    STARTS_WITH = "starts_with"
+    """Whether a text begins with another."""
+    ENDS_WITH = "ends_with"
+    """Whether a text ends with another."""
+    CONTAINS = "contains"
+    """Whether a text has another inside it."""
+    YEAR = "year"
+    """Year of a date, or of an instant in the contract's time zone; so the next five."""
+    QUARTER = "quarter"
+    """1 to 4."""
+    MONTH = "month"
+    """1 to 12."""
+    DAY = "day"
+    """1 to 31."""
+    WEEKDAY = "weekday"
+    """1, Monday, to 7 (ISO 8601)."""
+    DAY_OF = "day_of"
+    """The date of an instant."""
+    NOW = "now"
+    """The slot's own instant: the only clock of the language."""
+    TODAY = "today"
+    """The date of the slot's instant in the contract's time zone."""
+    AGE = "age"
+    """`today()` less a date, or `now()` less an instant."""
+    DAYS = "days"
+    """A duration counted in days: a double to 12 significant digits, as a division gives; so the next three."""
+    HOURS = "hours"
+    """In hours."""
+    MINUTES = "minutes"
+    """In minutes."""
+    SECONDS = "seconds"
+    """In seconds."""
+    ABS = "abs"
+    """A number or duration without its sign."""
+
+
+TESTS = frozenset({Function.STARTS_WITH, Function.ENDS_WITH, Function.CONTAINS})
+"""Functions that stand alone, as a comparison with `true`."""
+
+
+class AggregateFunction(StrEnum):
+    """What a group's rows come to. Indeterminate inputs never enter."""
+
+    COUNT = "count"
+    """Rows of the group; 0 over none."""
+    SUM = "sum"
+    AVG = "avg"
+    MIN = "min"
+    MAX = "max"
+    MEDIAN = "median"
+    """The middle value; of an even number of values, the mean of the middle two."""
+    SHARE = "share"
+    """Rows that satisfy a condition, over the rows for which it is decided."""
+    COUNT_DISTINCT = "count_distinct"
+    NULL_SHARE = "null_share"
+    """Rows in which the operand is indeterminate, over all rows."""
+
+
 @dataclass(frozen=True, slots=True)
 class PropertyRef:
     """`hourly_rate`, or `governed_by.min_hourly_rate` with a link."""
@@ -72,7 +141,46 @@ class Arithmetic:
     span: Span = field(default=NOWHERE, compare=False)
 
 
-Operand: TypeAlias = PropertyRef | Literal | Arithmetic
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function of one row."""
+
+    function: Function
+    arguments: tuple[Operand, ...]
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class LinkCount:
+    """`count(link)`: how many rows match the member."""
+
+    link: str
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """One figure of a group's rows."""
+
+    function: AggregateFunction
+    argument: Operand | Condition | None
+    """An operand of one row; a condition for `share`; None for `count()`."""
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """`change(x)`: the group's figure less that of the period before, so a rise is positive.
+
+    `relative_change(x)` is the same over the absolute value of the figure before.
+    """
+
+    operand: Operand
+    relative: bool = False
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+Operand: TypeAlias = PropertyRef | Literal | Arithmetic | Call | LinkCount | Aggregate | Change
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +225,14 @@ class Presence:
 
 
 @dataclass(frozen=True, slots=True)
+class Exists:
+    """`exists(link)`: whether any row matches the member."""
+
+    link: str
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class And:
     """Strong Kleene conjunction of two or more conditions."""
 
@@ -141,7 +257,10 @@ class Not:
 
 
 Comparing: TypeAlias = Comparison | Between | Membership
-Condition: TypeAlias = Comparing | Presence | And | Or | Not
+Test: TypeAlias = Presence | Exists
+"""What is asked of the rows themselves, not of values."""
+Atom: TypeAlias = Comparing | Test
+Condition: TypeAlias = Atom | And | Or | Not
 
 
 def parts(atom: Comparing) -> tuple[Operand, ...]:
@@ -163,31 +282,48 @@ def references(operand: Operand) -> Iterator[PropertyRef]:
         case Arithmetic(left=left, right=right):
             yield from references(left)
             yield from references(right)
-        case Literal():
+        case Call(arguments=arguments):
+            for argument in arguments:
+                yield from references(argument)
+        case Aggregate(argument=Comparison() | Between() | Membership() | Presence() | Exists() as condition):
+            yield from atom_references(condition)
+        case Aggregate(argument=And() | Or() | Not() as condition):
+            yield from condition_references(condition)
+        case Aggregate(argument=argument):
+            yield from references(argument) if argument is not None else ()
+        case Change(operand=inner):
+            yield from references(inner)
+        case Literal() | LinkCount():
             return
 
 
-def atom_references(atom: Comparing | Presence) -> tuple[PropertyRef, ...]:
+def atom_references(atom: Atom) -> tuple[PropertyRef, ...]:
     """Every property that an atom names, each once, in the order of the text."""
-    if isinstance(atom, Presence):
-        return (atom.property,)
-    return tuple(dict.fromkeys(ref for part in parts(atom) for ref in references(part)))
+    match atom:
+        case Presence(property=ref):
+            return (ref,)
+        case Exists():
+            return ()
+        case Comparison() | Between() | Membership():
+            return tuple(dict.fromkeys(ref for part in parts(atom) for ref in references(part)))
 
 
-def atom_links(atom: Comparing | Presence) -> tuple[str, ...]:
-    """Every link that an atom names, each once, in the order of the text."""
+def atom_links(atom: Atom) -> tuple[str, ...]:
+    """Every link whose rows an atom quantifies over, each once, in the order of the text."""
+    if isinstance(atom, Exists):
+        return (atom.link,)
     return tuple(dict.fromkeys(ref.link for ref in atom_references(atom) if ref.link is not None))
 
 
-def atoms(condition: Condition) -> Iterator[Comparing | Presence]:
-    """The comparisons and presence tests of a condition, in the order of the text."""
+def atoms(condition: Condition) -> Iterator[Atom]:
+    """The comparisons and tests of a condition, in the order of the text."""
     match condition:
         case And(items=items) | Or(items=items):
             for item in items:
                 yield from atoms(item)
         case Not(item=item):
             yield from atoms(item)
-        case Comparison() | Between() | Membership() | Presence():
+        case Comparison() | Between() | Membership() | Presence() | Exists():
             yield condition
 
 
