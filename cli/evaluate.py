@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from zoneinfo import ZoneInfo
-
 import click
 
 from cli.alerts import complain_of_delivery
 from cli.evaluations import exit_code, show_evaluation
 from cli.invocation import Invocation, command, find_monitors
 from monitors.evaluation import Evaluation
-from trivet.errors import UsageError
 from worker.evaluate import manual_slots
 
 
@@ -25,7 +21,7 @@ def evaluate(invocation: Invocation, ids: tuple[str, ...], at: str | None, dry_r
     workspace = invocation.workspace()
     _, contract, known = workspace.require()
     monitors = find_monitors(known, ids)
-    instant = _instant(at, contract.calendar.time_zone) if at else invocation.clock.now()
+    instant = invocation.instant(at, contract.calendar.time_zone)
     wiring = invocation.wiring(workspace)
     store = None if dry_run else wiring.store()
     done: list[Evaluation] = []
@@ -39,14 +35,3 @@ def evaluate(invocation: Invocation, ids: tuple[str, ...], at: str | None, dry_r
         # The exit code speaks of the data: what could not be sent stays in the outbox, and is told beside it.
         complain_of_delivery(invocation.output, wiring.deliver(store, invocation.output.tell))
     return exit_code(done)
-
-
-def _instant(text: str, zone: str) -> datetime:
-    try:
-        instant = datetime.fromisoformat(text)
-    except ValueError:
-        raise UsageError(f"--at: '{text}' is no time; write 2026-11-30T06:00 or 2026-11-30T06:00+11:00") from None
-    if not 1 < instant.year < 9999:
-        # The first and last years have instants that no other time zone can write.
-        raise UsageError(f"--at: '{text}' is out of range; the years 2 to 9998 can be evaluated for")
-    return instant if instant.tzinfo else instant.replace(tzinfo=ZoneInfo(zone))

@@ -6,8 +6,10 @@ import functools
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec
+from zoneinfo import ZoneInfo
 
 import click
 
@@ -42,6 +44,23 @@ class Invocation:
     def workspace(self) -> Workspace:
         """The workspace's files, read and checked."""
         return read_workspace(self.path, self.environment)
+
+    def instant(self, at: str | None, zone: str) -> datetime:
+        """The instant that `--at` names, read in `zone` where it has no offset; the present without one.
+
+        Raises:
+            UsageError: it is no time, or in a year that cannot be evaluated for.
+        """
+        if at is None:
+            return self.clock.now()
+        try:
+            named = datetime.fromisoformat(at)
+        except ValueError:
+            raise UsageError(f"--at: '{at}' is no time; write 2026-11-30T06:00 or 2026-11-30T06:00+11:00") from None
+        if not 1 < named.year < 9999:
+            # The first and last years have instants that no other time zone can write.
+            raise UsageError(f"--at: '{at}' is out of range; the years 2 to 9998 can be evaluated for")
+        return named if named.tzinfo else named.replace(tzinfo=ZoneInfo(zone))
 
     def wiring(self, workspace: Workspace | None = None) -> Wiring:
         """The parts built from the workspace's settings."""

@@ -67,14 +67,16 @@ def show(invocation: Invocation, name: str) -> int:
 @monitors.command("compile")
 @click.argument("name", metavar="ID")
 @click.option("--dialect", type=click.Choice(sorted(DIALECTS)), default="duckdb", show_default=True)
+@click.option("--at", metavar="TIME", help="The slot to compile for (ISO 8601); the present if absent.")
 @command
-def compile_(invocation: Invocation, name: str, dialect: str) -> int:
+def compile_(invocation: Invocation, name: str, dialect: str, at: str | None) -> int:
     """Print the breach, no_data and population queries, as they are run."""
     workspace = invocation.workspace()
     _, contract, known = workspace.require()
     definition = find_monitors(known, (name,))[0]
     physical = _physical(invocation.wiring(workspace), definition, contract)
-    compiled = compile_monitor(definition, contract, physical, dialect)
+    instant = invocation.instant(at, contract.calendar.time_zone)
+    compiled = compile_monitor(definition, contract, physical, dialect, instant)
     queries = _queries(compiled)
     if invocation.output.as_json:
         invocation.output.document(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
 from catalog.datatypes import DOUBLE, INTEGER, DataType, Kind, decimal
 from catalog.expressions.checking import Scope, common_decimal, type_of
@@ -26,12 +27,14 @@ from catalog.expressions.tree import (
     Membership,
     Operand,
     PropertyRef,
+    atom_nodes,
     atom_references,
-    parts,
+    counted_links,
     references,
 )
 from compiler import names
 from compiler.dialects.dialect import Dialect
+from compiler.functions import FunctionSql
 
 _MIRRORED = {
     ComparisonOperator.LESS: ComparisonOperator.GREATER,
@@ -49,6 +52,8 @@ class RowComparisons:
     dialect: Dialect
     aliases: Mapping[str | None, str]
     """Alias of each link's row; `None` is the member's own."""
+    at: datetime | None = None
+    """The slot's instant; None where no comparison looks at it."""
 
     def column(self, ref: PropertyRef, name: str) -> str:
         """A column of the row that `ref` speaks of."""
@@ -93,18 +98,29 @@ class RowComparisons:
                 return self.dialect.literal(value, self.scope.contract.calendar.time_zone)
             case Arithmetic():
                 return self._arithmetic(operand)
-            case Call() | LinkCount():
-                raise LookupError(f"{operand} has no meaning yet; checking refuses it")
+            case Call(arguments=arguments):
+                return self._functions.call(operand, [self.operand(argument) for argument in arguments])
+            case LinkCount(link=link):
+                return f"{self.aliases[None]}.{self.dialect.identifier(names.count(link))}"
             case Aggregate() | Change():
                 raise LookupError(f"{operand} is a figure of a group and none of a row")
 
-    def failed_arithmetic(self, atom: Comparing) -> Iterator[tuple[Arithmetic, str]]:
-        """Each arithmetic node with the test that it failed although its own two sides have values."""
-        for operand in parts(atom):
-            for node in _arithmetic_nodes(operand):
-                sides = [self.operand(node.left), self.operand(node.right)]
-                have_values = " AND ".join(f"{side} IS NOT NULL" for side in sides)
-                yield node, f"({have_values} AND {self.operand(node)} IS NULL)"
+    def failures(self, atom: Comparing) -> Iterator[tuple[Operand, str]]:
+        """Each node that can fail, with the test that it did although all that it works on has values."""
+        for node in atom_nodes(atom):
+            match node:
+                case Arithmetic(left=left, right=right):
+                    inner: tuple[Operand, ...] = (left, right)
+                case Call(arguments=arguments) if self._functions.can_fail(node):
+                    inner = arguments
+                case _:
+                    continue
+            have_values = " AND ".join(f"{self.operand(side)} IS NOT NULL" for side in inner)
+            yield node, f"({have_values} AND {self.operand(node)} IS NULL)"
+
+    @property
+    def _functions(self) -> FunctionSql:
+        return FunctionSql(self.scope, self.dialect, self.at)
 
     def divides_by_zero(self, node: Arithmetic) -> str | None:
         """Whether a division failed by its divisor; None for other operations."""
@@ -129,16 +145,18 @@ class RowComparisons:
     def _guarded(self, atom: Comparing, truth: str) -> str:
         """A row decides nothing while the member's own operand is indeterminate, even one bound alone."""
         own = [ref for ref in atom_references(atom) if ref.link is None]
+        counts = [self.operand(LinkCount(link)) for link in counted_links(atom)]
         linked = any(ref.link is not None for ref in atom_references(atom))
-        if not own or not linked:
+        if not (own or counts) or not linked:
             return truth
-        known = " AND ".join(
+        known = [
             f"({self.cause(ref)} IS NULL OR {self.cause(ref)} = 'censored')"
             if self.is_censored(ref)
             else f"{self.value(ref)} IS NOT NULL"
             for ref in own
-        )
-        return f"CASE WHEN {known} THEN {truth} END"
+        ]
+        known += [f"{count} IS NOT NULL" for count in counts]
+        return f"CASE WHEN {' AND '.join(known)} THEN {truth} END"
 
     def _compare(self, operator: ComparisonOperator, left: Operand, right: Operand) -> str:
         if any(isinstance(side, PropertyRef) and self.is_censored(side) for side in (left, right)):
@@ -273,10 +291,3 @@ class _Interval:
     def same_point(self, other: _Interval) -> str:
         """Both are one and the same value."""
         return f"({self.low} = {self.high} AND {other.low} = {other.high} AND {self.low} = {other.low})"
-
-
-def _arithmetic_nodes(operand: Operand) -> Iterator[Arithmetic]:
-    if isinstance(operand, Arithmetic):
-        yield from _arithmetic_nodes(operand.left)
-        yield from _arithmetic_nodes(operand.right)
-        yield operand

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from catalog.contract import Contract
 from catalog.expressions.checking import Scope
 from catalog.referee.certified import CertifiedQuery, Purpose
@@ -22,6 +24,7 @@ def compile_monitor(
     contract: Contract,
     physical: PhysicalColumns | None = None,
     dialect_name: str = DuckDBDialect.name,
+    at: datetime | None = None,
 ) -> CompiledMonitor:
     """Compiles a definition that loading found no fault with.
 
@@ -31,12 +34,16 @@ def compile_monitor(
         physical: physical column types of the views, by which needless casts are left out; without
             them every column is read through its text, which gives the same verdicts.
         dialect_name: a key of `DIALECTS`.
+        at: the slot's instant, with an offset, which `now()`, `today()` and `age(...)` look at.
+
+    Raises:
+        LookupError: a condition looks at the clock, and there is no `at`.
     """
     object_type = contract.object_type(definition.object)
     if object_type is None:
         raise LookupError(f"the contract has no object type {definition.object}")
     dialect = DIALECTS[dialect_name]()
-    plan = plan_monitor(definition, Scope(contract, object_type), physical)
+    plan = plan_monitor(definition, Scope(contract, object_type), physical, at)
     queries = Queries(plan, dialect)
 
     def certified(sql: str) -> CertifiedQuery:

@@ -16,18 +16,20 @@ from catalog.expressions.tree import (
     Between,
     Comparing,
     Comparison,
+    Deciding,
     Exists,
     Membership,
     Presence,
     atom_links,
     atoms,
+    counted_links,
 )
 from compiler import names
 from compiler.comparisons import RowComparisons
 from compiler.dialects.dialect import Dialect
 from compiler.plan import LinkPlan, MonitorPlan, conditions_of
 from compiler.pruning import Selection
-from compiler.relations import matches, relation_names
+from compiler.relations import can_match, matches, relation_names
 from trivet.verdicts import Cause
 
 
@@ -43,7 +45,12 @@ class Facts:
         found: list[Selection] = []
         for number, atom in enumerate(self._atoms(), start=1):
             found += self._selections(number, atom)
-        return found + [(self._matched(link), _matched_name(link)) for link in self.plan.links]
+        for link in self.plan.links:
+            found.append((self._matched(link), _matched_name(link)))
+            if link.link.as_of is not None:
+                found.append((self._matched(link, self._usable(link)), _usable_name(link)))
+                found.append((self._matched(link, f"NOT {self._usable(link)}"), _unusable_name(link)))
+        return found
 
     def truth(self, atom: Comparing) -> str:
         """An own comparison as a boolean, NULL where it is unknown."""
@@ -65,6 +72,37 @@ class Facts:
         """Whether a matching row is indeterminate for it."""
         return self._column(f"comparison {self._number(atom)} some unknown")
 
+    def met_unknown(self, atom: Deciding) -> list[str]:
+        """Tests, each of them that some matching row which the atom meets is indeterminate for it."""
+        asked = [test for link in self.asked_links(atom) if (test := self.some_unusable(link)) is not None]
+        if isinstance(atom, Exists) or not self.links_of(atom):
+            return asked
+        return [self.some_unknown(atom), *asked]
+
+    def asked_links(self, atom: Deciding) -> list[LinkPlan]:
+        """The links whose matching rows an atom asks for or counts, whatever these hold."""
+        return [self.plan.link(name) for name in ((atom.link,) if isinstance(atom, Exists) else counted_links(atom))]
+
+    def exists_true(self, atom: Exists) -> str:
+        """Whether a row certainly matches."""
+        link = self.plan.link(atom.link)
+        found = self.has_match(link) if link.link.as_of is None else self._column(_usable_name(link))
+        unusable = self.some_unusable(link) if self.plan.definition.strict else None
+        return conjunction([self.can_match(link), found, *([f"NOT {unusable}"] if unusable else [])])
+
+    def exists_false(self, atom: Exists) -> str:
+        """Whether certainly no row matches."""
+        link = self.plan.link(atom.link)
+        return conjunction([self.can_match(link), f"NOT {self.has_match(link)}"])
+
+    def can_match(self, link: LinkPlan) -> str:
+        """Whether the member's keys, and its date where the link needs it, are known."""
+        return f"({can_match(link, 'm', self.dialect)})"
+
+    def some_unusable(self, link: LinkPlan) -> str | None:
+        """Whether a matching row has unusable effective dates; None for a link without dates."""
+        return None if link.link.as_of is None else self._column(_unusable_name(link))
+
     def has_match(self, link: LinkPlan) -> str:
         """Whether any row of the link matches the member."""
         return self._column(_matched_name(link))
@@ -73,7 +111,7 @@ class Facts:
         """The writer of row-level comparisons over this plan's aliases."""
         aliases: dict[str | None, str] = {None: "m"}
         aliases.update({link.link.name: self.alias(link) for link in self.plan.links})
-        return RowComparisons(self.plan.scope, self.dialect, aliases)
+        return RowComparisons(self.plan.scope, self.dialect, aliases, self.plan.at)
 
     def row_truth(self, atom: Comparing) -> str:
         """The comparison on one matching row, NULL where that row decides nothing."""
@@ -117,7 +155,7 @@ class Facts:
             case Presence():
                 return self._presence(number, atom)
             case Exists():
-                raise LookupError(f"exists({atom.link}) has no meaning yet; checking refuses it")
+                return []
             case Comparison() | Between() | Membership():
                 return self._comparing(number, atom)
 
@@ -138,8 +176,8 @@ class Facts:
         found = f"EXISTS (SELECT 1 {self.source(links)} AND {present})" if links else f"({present})"
         return [(found if atom.present else f"(NOT {found})", f"presence {number}")]
 
-    def _matched(self, link: LinkPlan) -> str:
-        return f"EXISTS (SELECT 1 {self.source([link])})"
+    def _matched(self, link: LinkPlan, *tests: str) -> str:
+        return f"EXISTS (SELECT 1 {' AND '.join([self.source([link]), *tests])})"
 
     def _usable(self, link: LinkPlan) -> str:
         return f"{self.alias(link)}.{self.dialect.identifier(names.USABLE)}"
@@ -147,6 +185,14 @@ class Facts:
 
 def _matched_name(link: LinkPlan) -> str:
     return f"{link.link.name} matched"
+
+
+def _usable_name(link: LinkPlan) -> str:
+    return f"{link.link.name} matched usable"
+
+
+def _unusable_name(link: LinkPlan) -> str:
+    return f"{link.link.name} matched unusable"
 
 
 def conjunction(tests: Iterable[str]) -> str:

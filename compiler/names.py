@@ -71,6 +71,11 @@ def high(name: str) -> str:
     return f"{name} high"
 
 
+def count(link: str) -> str:
+    """How many usable rows of a link match, NULL where that is unknown."""
+    return f"{link} count"
+
+
 def provenance(part: str) -> str:
     """The column that holds one part of where a row was read."""
     return f"source {part}"

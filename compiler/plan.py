@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TypeAlias
 
 from catalog.contract import LinkType, ObjectType, Property, Restates
@@ -11,10 +12,13 @@ from catalog.expressions.checking import Scope
 from catalog.expressions.tree import (
     Atom,
     Condition,
+    LinkCount,
     PropertyRef,
-    atom_links,
     atom_references,
     atoms,
+    condition_links,
+    counted_links,
+    shown_operands,
 )
 from monitors.definition import MonitorDefinition
 
@@ -51,26 +55,35 @@ class MonitorPlan:
     scope: Scope
     member: RelationPlan
     links: tuple[LinkPlan, ...]
-    operands: tuple[PropertyRef, ...]
+    counted: tuple[str, ...]
+    """The links whose matching rows are counted."""
+    operands: tuple[PropertyRef | LinkCount, ...]
     """What is shown of a member, in the order of the text: `breach_when` first, then `where`."""
     physical: PhysicalColumns | None
+    at: datetime | None
+    """The slot's instant, with an offset; None where the conditions look at no clock."""
 
     def link(self, name: str) -> LinkPlan:
         """The plan of the link of that name."""
         return next(item for item in self.links if item.link.name == name)
 
 
-def plan_monitor(definition: MonitorDefinition, scope: Scope, physical: PhysicalColumns | None) -> MonitorPlan:
+def plan_monitor(
+    definition: MonitorDefinition, scope: Scope, physical: PhysicalColumns | None, at: datetime | None = None
+) -> MonitorPlan:
     """The plan of a definition that `check_condition` found no fault with."""
-    found = [atom for condition in conditions_of(definition) for atom in atoms(condition)]
-    operands = tuple(dict.fromkeys(ref for atom in found for ref in atom_references(atom)))
-    links = tuple(_plan_link(name, found, scope) for name in dict.fromkeys(n for a in found for n in atom_links(a)))
-    own = [ref.name for ref in operands if ref.link is None]
+    conditions = conditions_of(definition)
+    found = [atom for condition in conditions for atom in atoms(condition)]
+    operands = tuple(dict.fromkeys(shown for atom in found for shown in shown_operands(atom)))
+    named = dict.fromkeys(name for condition in conditions for name in condition_links(condition))
+    links = tuple(_plan_link(name, found, scope) for name in named)
+    counted = tuple(dict.fromkeys(name for atom in found for name in counted_links(atom)))
+    own = [shown.name for shown in operands if isinstance(shown, PropertyRef) and shown.link is None]
     for plan in links:
         own += plan.link.source_keys
         own += [plan.link.as_of.date] if plan.link.as_of else []
     member = _relation("member", scope.object_type, own)
-    return MonitorPlan(definition, scope, member, links, operands, physical)
+    return MonitorPlan(definition, scope, member, links, counted, operands, physical, at)
 
 
 def conditions_of(definition: MonitorDefinition) -> tuple[Condition, ...]:

@@ -16,6 +16,7 @@ from catalog.expressions.tree import (
     Comparing,
     Comparison,
     Condition,
+    Deciding,
     Exists,
     Membership,
     Not,
@@ -44,7 +45,7 @@ class Predicates:
             case Presence():
                 return self.facts.holds(condition)
             case Exists():
-                raise LookupError(f"exists({condition.link}) has no meaning yet; checking refuses it")
+                return self.facts.exists_true(condition)
             case Comparison() | Between() | Membership():
                 return self._comparing_true(condition)
 
@@ -60,7 +61,7 @@ class Predicates:
             case Presence():
                 return f"NOT {self.facts.holds(condition)}"
             case Exists():
-                raise LookupError(f"exists({condition.link}) has no meaning yet; checking refuses it")
+                return self.facts.exists_false(condition)
             case Comparison() | Between() | Membership():
                 return self._comparing_false(condition)
 
@@ -88,22 +89,22 @@ class Predicates:
         return [f"NOT {self.facts.some_unknown(atom)}"] if self.facts.plan.definition.strict else []
 
 
-def comparisons_with_parents(condition: Condition) -> Iterator[tuple[Comparing, tuple[Condition, ...]]]:
-    """Each comparison with the conditions from below the whole down to itself, outermost first.
+def comparisons_with_parents(condition: Condition) -> Iterator[tuple[Deciding, tuple[Condition, ...]]]:
+    """Each atom that can be unknown, with the conditions from below the whole down to itself, outermost first.
 
     The whole condition is left out: wherever this is asked, it is known to be unknown.
     """
     yield from _descend(condition, ())
 
 
-def _descend(condition: Condition, parents: tuple[Condition, ...]) -> Iterator[tuple[Comparing, tuple[Condition, ...]]]:
+def _descend(condition: Condition, parents: tuple[Condition, ...]) -> Iterator[tuple[Deciding, tuple[Condition, ...]]]:
     match condition:
         case And(items=items) | Or(items=items):
             for item in items:
                 yield from _descend(item, (*parents, item))
         case Not(item=item):
             yield from _descend(item, (*parents, item))
-        case Presence() | Exists():
+        case Presence():
             return
-        case Comparison() | Between() | Membership():
+        case Comparison() | Between() | Membership() | Exists():
             yield condition, parents

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from catalog.expressions.tree import Comparing, Condition, atom_links
+from catalog.expressions.printing import print_operand
+from catalog.expressions.tree import Comparing, Condition, Exists, LinkCount, atom_links
 from compiler import names
 from compiler.compiled import OutputColumn, Role
 from compiler.dialects.dialect import Dialect
@@ -14,7 +15,7 @@ from compiler.plan import LinkPlan, MonitorPlan, RelationPlan, conditions_of
 from compiler.predicates import Predicates, comparisons_with_parents
 from compiler.pruning import Relation, Selection, select, with_clause
 from compiler.reasons import Reasons, member_reason
-from compiler.relations import relation_names, relations_of
+from compiler.relations import member_columns, relation_names, relations_of
 from trivet.verdicts import Reason
 
 SCOPE_UNKNOWN = "scope unknown"
@@ -38,8 +39,9 @@ class Queries:
         self._predicates = Predicates(self._facts)
         self._reasons = Reasons(plan, dialect, self._facts, self._predicates)
         self._names = relation_names(plan)
+        self._source = "counted" if plan.counted else plan.member.relation
         facts = self._facts.selections()
-        compared = self._members("compared", None, facts, source=plan.member.relation, kept=())
+        compared = self._members("compared", None, facts, source=self._source, kept=())
         self._relations = [*relations_of(plan, dialect), compared]
 
     def breach(self) -> MemberSelect:
@@ -136,12 +138,13 @@ class Queries:
         return f"({self._scope_is('true')} AND {test})" if self._where else f"({test})"
 
     def _partial(self) -> str:
-        tests = [
-            self._facts.some_unknown(atom)
+        found = [
+            test
             for condition in conditions_of(self._plan.definition)
             for atom, _ in comparisons_with_parents(condition)
-            if atom_links(atom)
+            for test in self._facts.met_unknown(atom)
         ]
+        tests = list(dict.fromkeys(found))
         return f"({' OR '.join(tests)})" if tests else "FALSE"
 
     def _counted_reasons(self) -> list[Selection]:
@@ -184,11 +187,14 @@ class Queries:
 
     def _operands(self) -> list[tuple[str, OutputColumn]]:
         found = []
-        for ref in self._plan.operands:
-            column = self._dialect.identifier(names.shown(ref.name))
-            alias = "m" if ref.link is None else self._deciding_alias(ref.link)
-            shown = OutputColumn(Role.OPERAND, str(ref))
-            found.append((f"{alias}.{column}", shown))
+        for operand in self._plan.operands:
+            named = OutputColumn(Role.OPERAND, print_operand(operand))
+            if isinstance(operand, LinkCount):
+                count = f"m.{self._dialect.identifier(names.count(operand.link))}"
+                found.append((self._dialect.as_text(count), named))
+                continue
+            alias = "m" if operand.link is None else self._deciding_alias(operand.link)
+            found.append((f"{alias}.{self._dialect.identifier(names.shown(operand.name))}", named))
         return found
 
     def _provenance(self) -> list[tuple[str, OutputColumn]]:
@@ -217,7 +223,7 @@ class Queries:
     ) -> Relation:
         """A relation of whole member rows, narrowed or with columns added; facts are kept unless told otherwise."""
         facts = [fact for _, fact in self._facts.selections()]
-        columns = [*_member_columns(self._plan.member), *(facts if kept is None else kept)]
+        columns = [*member_columns(self._plan), *(facts if kept is None else kept)]
         selections = [(f"m.{self._dialect.identifier(column)}", column) for column in columns]
         selections += list(extra)
         condition = f" WHERE {where}" if where else ""
@@ -251,6 +257,8 @@ class Queries:
             if chosen is not None:
                 operand, highest = chosen
                 order.append(f"{operand} {'DESC' if highest else 'ASC'} NULLS LAST")
+        elif atom is None and link.link.as_of is not None:
+            order.append(f"{alias}.{self._dialect.identifier(names.USABLE)} DESC")
         shown = [*_shown_columns(link.far)]
         keys = link.far.object_type.primary_key
         order += [f"{alias}.{self._dialect.identifier(name)} NULLS LAST" for name in keys]
@@ -263,17 +271,9 @@ class Queries:
     def _first_comparison(self, link: LinkPlan) -> Comparing | None:
         for condition in conditions_of(self._plan.definition):
             for atom, _ in comparisons_with_parents(condition):
-                if link.link.name in atom_links(atom):
+                if not isinstance(atom, Exists) and link.link.name in atom_links(atom):
                     return atom
         return None
-
-
-def _member_columns(relation: RelationPlan) -> list[str]:
-    columns: list[str] = []
-    for item in relation.properties:
-        ends = [names.side(item.name), names.low(item.name), names.high(item.name)] if item.censored else []
-        columns += [item.name, names.cause(item.name), names.shown(item.name), *ends]
-    return columns + [names.provenance(part) for part, _ in relation.object_type.provenance.named()]
 
 
 def _shown_columns(relation: RelationPlan) -> list[str]:

@@ -5,17 +5,22 @@ A comparison counts where it is unknown and so is everything above it, up to the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from catalog.expressions.printing import print_operand
 from catalog.expressions.tree import (
     Arithmetic,
     Comparing,
     Condition,
+    Deciding,
+    Exists,
+    LinkCount,
+    Operand,
     PropertyRef,
     atom_references,
-    references,
+    nodes,
 )
 from compiler import names
 from compiler.dialects.dialect import Dialect
@@ -45,45 +50,54 @@ class Reasons:
     facts: Facts
     predicates: Predicates
 
-    def counted(self, condition: Condition) -> list[tuple[Comparing, str | None]]:
-        """The comparisons of an unknown condition, each with the test that it counts (None: it always does)."""
+    def counted(self, condition: Condition) -> list[tuple[Deciding, str | None]]:
+        """The atoms of an unknown condition, each with the test that it counts (None: it always does)."""
         found = []
         for atom, parents in comparisons_with_parents(condition):
             tests = [self.predicates.unknown(parent) for parent in parents]
             found.append((atom, " AND ".join(tests) if tests else None))
         return found
 
-    def reason(self, atom: Comparing) -> str:
-        """The reason of one unknown comparison, as text."""
-        links = self.facts.links_of(atom)
-        if not links:
+    def reason(self, atom: Deciding) -> str:
+        """The reason of one unknown atom, as text."""
+        links, asked = self._quantified(atom), self.facts.asked_links(atom)
+        if not links and not asked:
             return f"'{Reason.LEFT_NULL}'"
-        unmatched = " OR ".join(f"NOT {self.facts.has_match(link)}" for link in links)
-        branches = [f"WHEN {test} THEN '{Reason.LEFT_NULL}'" for test in self._own_missing(atom, links)]
-        branches.append(f"WHEN {unmatched} THEN '{Reason.RIGHT_MISSING}'")
+        unmatched = [f"NOT {self.facts.has_match(link)}" for link in links]
+        unmatched += [self._has_no_key(link) for link in asked]
+        branches = [f"WHEN {test} THEN '{Reason.LEFT_NULL}'" for test in self._own_missing(atom, [*links, *asked])]
+        branches.append(f"WHEN {' OR '.join(unmatched)} THEN '{Reason.RIGHT_MISSING}'")
         branches += [f"WHEN {test} THEN '{Reason.LEFT_NULL}'" for test in self._own_censored(atom)]
-        if self.facts.is_to_one(atom):
+        if not isinstance(atom, Exists) and links and self.facts.is_to_one(atom):
             branches += self._ambiguous(atom)
         return f"CASE {' '.join(branches)} ELSE '{Reason.RIGHT_NULL}' END"
 
-    def causes(self, atom: Comparing) -> Iterator[CauseColumn]:
-        """The cause columns of one unknown comparison."""
+    def causes(self, atom: Deciding) -> Iterator[CauseColumn]:
+        """The cause columns of one unknown atom."""
         rows = self.facts.rows()
-        links = self.facts.links_of(atom)
-        dates = [PropertyRef(link.link.as_of.date) for link in links if link.link.as_of is not None]
+        links, asked = self._quantified(atom), self.facts.asked_links(atom)
+        dates = [PropertyRef(link.link.as_of.date) for link in (*links, *asked) if link.link.as_of is not None]
         own = [ref for ref in atom_references(atom) if ref.link is None]
         for ref in dict.fromkeys([*own, *dates]):
             yield CauseColumn(str(ref), rows.cause(ref))
         for link in links:
             yield CauseColumn(link.link.name, self._link_cause(link))
+        for link in asked:
+            yield CauseColumn(link.link.name, f"CASE WHEN {self._has_no_key(link)} THEN '{Cause.KEY_NULL}' END")
+            yield from self._date_causes(link, partial(self._over_unusable_rows, link))
+        if isinstance(atom, Exists):
+            return
         for ref in atom_references(atom):
             if ref.link is not None:
                 yield CauseColumn(str(ref), self._over_undecided_rows(atom, rows.cause(ref)))
         for link in links:
-            yield from self._date_causes(atom, link)
+            yield from self._date_causes(link, partial(self._over_undecided_rows, atom))
         yield from self._arithmetic_causes(atom)
 
-    def _own_missing(self, atom: Comparing, links: list[LinkPlan]) -> Iterator[str]:
+    def _quantified(self, atom: Deciding) -> list[LinkPlan]:
+        return [] if isinstance(atom, Exists) else self.facts.links_of(atom)
+
+    def _own_missing(self, atom: Deciding, links: list[LinkPlan]) -> Iterator[str]:
         rows = self.facts.rows()
         for ref in atom_references(atom):
             if ref.link is None and rows.can_be_censored(ref):
@@ -93,11 +107,10 @@ class Reasons:
         for link in links:
             if link.link.as_of is not None:
                 yield f"{rows.cause(PropertyRef(link.link.as_of.date))} IS NOT NULL"
-        for node, failed in rows.failed_arithmetic(atom):
-            if all(ref.link is None for ref in references(node)):
-                yield failed
+        if not isinstance(atom, Exists):
+            yield from (failed for node, failed in rows.failures(atom) if not _names_link(node))
 
-    def _own_censored(self, atom: Comparing) -> Iterator[str]:
+    def _own_censored(self, atom: Deciding) -> Iterator[str]:
         rows = self.facts.rows()
         for ref in atom_references(atom):
             if ref.link is None and rows.can_be_censored(ref):
@@ -110,9 +123,7 @@ class Reasons:
         yield f"WHEN {' AND '.join(tests)} THEN '{Reason.RIGHT_AMBIGUOUS}'"
 
     def _link_cause(self, link: LinkPlan) -> str:
-        rows = self.facts.rows()
-        keys = [rows.value(PropertyRef(name)) for name in link.link.source_keys]
-        branches = [f"WHEN {' OR '.join(f'{key} IS NULL' for key in keys)} THEN '{Cause.KEY_NULL}'"]
+        branches = [f"WHEN {self._has_no_key(link)} THEN '{Cause.KEY_NULL}'"]
         if link.link.as_of is not None and link.link.as_of.restates.value == "all":
             alias = self.facts.alias(link)
             relation = relation_names(self.plan)[link.far.relation]
@@ -122,36 +133,51 @@ class Reasons:
             branches.append(f"WHEN {absent} AND {listed} THEN '{Cause.SUPERSEDED}'")
         return f"CASE {' '.join(branches)} END"
 
+    def _has_no_key(self, link: LinkPlan) -> str:
+        rows = self.facts.rows()
+        return " OR ".join(f"{rows.value(PropertyRef(name))} IS NULL" for name in link.link.source_keys)
+
+    def _over_unusable_rows(self, link: LinkPlan, cause: str) -> str:
+        unusable = f"NOT {self.facts.alias(link)}.{self.dialect.identifier(names.USABLE)}"
+        return f"(SELECT {self.dialect.joined_causes(cause)} {self.facts.source([link])} AND {unusable})"
+
     def _over_undecided_rows(self, atom: Comparing, cause: str) -> str:
         source = self.facts.source(self.facts.links_of(atom))
         undecided = f"({self.facts.row_truth(atom)}) IS NULL"
         return f"(SELECT {self.dialect.joined_causes(cause)} {source} AND {undecided})"
 
-    def _date_causes(self, atom: Comparing, link: LinkPlan) -> Iterator[CauseColumn]:
+    def _date_causes(self, link: LinkPlan, over_rows: Callable[[str], str]) -> Iterator[CauseColumn]:
         as_of = link.link.as_of
         if as_of is None:
             return
         alias = self.facts.alias(link)
         start = f"{alias}.{self.dialect.identifier(names.cause(as_of.valid_from))}"
-        yield CauseColumn(f"{link.link.name}.{as_of.valid_from}", self._over_undecided_rows(atom, start))
+        yield CauseColumn(f"{link.link.name}.{as_of.valid_from}", over_rows(start))
         if as_of.valid_to:
             end = f"{alias}.{self.dialect.identifier(names.cause(as_of.valid_to))}"
-            told = f"NULLIF({end}, '{Cause.NULL}')"
-            yield CauseColumn(f"{link.link.name}.{as_of.valid_to}", self._over_undecided_rows(atom, told))
+            yield CauseColumn(f"{link.link.name}.{as_of.valid_to}", over_rows(f"NULLIF({end}, '{Cause.NULL}')"))
 
     def _arithmetic_causes(self, atom: Comparing) -> Iterator[CauseColumn]:
         rows = self.facts.rows()
-        for node, failed in rows.failed_arithmetic(atom):
-            cause = f"CASE WHEN {failed} THEN {self._arithmetic_cause(node)} END"
-            if any(ref.link is not None for ref in references(node)):
+        for node, failed in rows.failures(atom):
+            cause = f"CASE WHEN {failed} THEN {self._failure_cause(node)} END"
+            if any(isinstance(inner, PropertyRef) and inner.link is not None for inner in nodes(node)):
                 cause = self._over_undecided_rows(atom, cause)
             yield CauseColumn(print_operand(node), cause)
 
-    def _arithmetic_cause(self, node: Arithmetic) -> str:
-        zero = self.facts.rows().divides_by_zero(node)
+    def _failure_cause(self, node: Operand) -> str:
+        zero = self.facts.rows().divides_by_zero(node) if isinstance(node, Arithmetic) else None
         if zero is None:
             return f"'{Cause.OVERFLOW}'"
         return f"CASE WHEN {zero} THEN '{Cause.DIVISION_BY_ZERO}' ELSE '{Cause.OVERFLOW}' END"
+
+
+def _names_link(node: Operand) -> bool:
+    """Whether what failed is not over own properties alone."""
+    return any(
+        isinstance(inner, LinkCount) or (isinstance(inner, PropertyRef) and inner.link is not None)
+        for inner in nodes(node)
+    )
 
 
 def member_reason(reasons: list[str]) -> str:

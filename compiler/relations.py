@@ -11,7 +11,7 @@ from compiler.plan import LinkPlan, MonitorPlan, RelationPlan
 from compiler.pruning import Relation, Selection
 from trivet.verdicts import Cause
 
-STEPS = ("compared", "breached", "undecided", "explained", "judged", "repeated")
+STEPS = ("counted", "compared", "breached", "undecided", "explained", "judged", "repeated")
 """The relations that `compiler/queries.py` builds on the members."""
 
 
@@ -37,7 +37,31 @@ def relations_of(plan: MonitorPlan, dialect: Dialect) -> list[Relation]:
         else:
             relations += _staged(plan, link.far, f"{name}_dated", dialect)
             relations.append(_in_time(link, name, f"{name}_dated", dialect))
-    return relations
+    return [*relations, _counted(plan, dialect)] if plan.counted else relations
+
+
+def member_columns(plan: MonitorPlan) -> list[str]:
+    """Every column of a member row that later relations may use, the counts of its links included."""
+    columns = [name for item in plan.member.properties for name in _final_columns(item.name, item.censored is not None)]
+    columns += [names.provenance(part) for part, _ in plan.member.object_type.provenance.named()]
+    return columns + [names.count(link) for link in plan.counted]
+
+
+def _counted(plan: MonitorPlan, dialect: Dialect) -> Relation:
+    """The members with the count of each link that a condition counts, written and run once."""
+    counts = {names.count(link): _count(plan, plan.link(link), dialect) for link in plan.counted}
+    selections = [(counts.get(name) or f"m.{dialect.identifier(name)}", name) for name in member_columns(plan)]
+    spelled = relation_names(plan)
+    return Relation(spelled["counted"], tuple(selections), f"{spelled[plan.member.relation]} AS m")
+
+
+def _count(plan: MonitorPlan, link: LinkPlan, dialect: Dialect) -> str:
+    counted = "COUNT(*)"
+    if link.link.as_of is not None:
+        usable = f"r.{dialect.identifier(names.USABLE)}"
+        counted = f"CASE WHEN COUNT(*) FILTER (WHERE NOT {usable}) = 0 THEN COUNT(*) END"
+    source = f"{relation_names(plan)[link.far.relation]} AS r WHERE {matches(link, 'm', 'r', dialect)}"
+    return f"CASE WHEN {can_match(link, 'm', dialect)} THEN (SELECT {counted} FROM {source}) END"
 
 
 def _staged(plan: MonitorPlan, relation: RelationPlan, name: str, dialect: Dialect) -> list[Relation]:
@@ -113,6 +137,12 @@ def matches(link: LinkPlan, member: str, far: str, dialect: Dialect) -> str:
             in_force += f" AND ({end} IS NULL OR {date} < {end})"
         conditions.append(f"({start} IS NULL OR ({in_force}))")
     return " AND ".join(conditions)
+
+
+def can_match(link: LinkPlan, member: str, dialect: Dialect) -> str:
+    """Whether all that decides which rows belong to a member is known of it: its keys, and its date."""
+    known = [*link.link.source_keys, *([link.link.as_of.date] if link.link.as_of is not None else [])]
+    return " AND ".join(f"{member}.{dialect.identifier(name)} IS NOT NULL" for name in dict.fromkeys(known))
 
 
 def superseded(link: LinkPlan, member: str, far: str, dialect: Dialect) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from catalog.contract import Contract, LinkType, Restates
 from catalog.expressions.printing import print_condition
-from catalog.expressions.tree import atom_links, atoms
+from catalog.expressions.tree import Exists, atom_links, atoms, condition_links, counted_links, uses_clock
 from compiler.plan import conditions_of
 from monitors.definition import MonitorDefinition
 
@@ -22,13 +22,18 @@ def explain_monitor(definition: MonitorDefinition, contract: Contract) -> list[s
     lines.append(f"Breach:     {print_condition(definition.breach_when)}")
     lines.append("Compliant:  the same is decided, and false.")
     lines.append("No data:    it cannot be decided. Nothing that is missing reads as compliant.")
-    links = dict.fromkeys(
-        name for condition in conditions_of(definition) for a in atoms(condition) for name in atom_links(a)
-    )
-    for name in links:
+    found = [atom for condition in conditions_of(definition) for atom in atoms(condition)]
+    compared = {name for atom in found if not isinstance(atom, Exists) for name in atom_links(atom)}
+    for name in dict.fromkeys(name for condition in conditions_of(definition) for name in condition_links(condition)):
         link = contract.link(definition.object, name)
         if link is not None:
-            lines += ["", *_link_lines(link, contract, definition.strict)]
+            lines += ["", *_link_lines(link, contract)]
+            lines += _compared_lines(link, definition.strict) if name in compared else []
+            asked = {atom.link for atom in found if isinstance(atom, Exists)}
+            counted = {counted for atom in found for counted in counted_links(atom)}
+            lines += _asked_lines(link, definition.strict, exists=name in asked, counted=name in counted)
+    if any(uses_clock(condition) for condition in conditions_of(definition)):
+        lines += ["", "Now and today are those of the slot that is evaluated."]
     lines += [
         "",
         "Plan: breach query, no_data query and population query, each over correlated EXISTS, on one snapshot.",
@@ -36,7 +41,7 @@ def explain_monitor(definition: MonitorDefinition, contract: Contract) -> list[s
     return lines
 
 
-def _link_lines(link: LinkType, contract: Contract, strict: bool) -> list[str]:
+def _link_lines(link: LinkType, contract: Contract) -> list[str]:
     target = contract.object_type(link.target)
     view = target.view if target else link.target
     keys = " and ".join(
@@ -53,11 +58,16 @@ def _link_lines(link: LinkType, contract: Contract, strict: bool) -> list[str]:
         if dates.restates is Restates.ALL:
             which = f" of one {', '.join(dates.within)}" if dates.within else ""
             lines.append(
-                f"  Each {dates.valid_from} restates the whole schedule{which}: a key it no longer lists is no_data"
+                f"  Each {dates.valid_from} restates the whole schedule{which}: a key it no longer lists has no row"
             )
-            lines.append("  (right_missing, superseded), and is never judged by an older row.")
+            lines.append("  (right_missing, superseded), and is never judged by an older one.")
         else:
             lines.append(f"  Each row stands until a later {dates.valid_from} of the same keys.")
+    return lines
+
+
+def _compared_lines(link: LinkType, strict: bool) -> list[str]:
+    lines = []
     if link.cardinality.is_to_one:
         lines.append(
             "  At most one row should match; rows that would decide differently make it no_data (right_ambiguous)."
@@ -68,4 +78,16 @@ def _link_lines(link: LinkType, contract: Contract, strict: bool) -> list[str]:
         if strict
         else "  A member decided although some matching row has no usable value is counted as partial."
     )
+    return lines
+
+
+def _asked_lines(link: LinkType, strict: bool, *, exists: bool, counted: bool) -> list[str]:
+    lines = []
+    if exists:
+        lines.append(f"  exists({link.name}) is decided by the matching rows, whatever they hold; false without one.")
+    if counted:
+        lines.append(f"  count({link.name}) is the number of matching rows, whatever they hold; 0 without one.")
+    if lines and link.as_of is not None:
+        unless = "unless another row matches" if exists and not counted and not strict else "even beside others"
+        lines.append(f"  A matching row without usable dates leaves that open (right_null), {unless}.")
     return lines

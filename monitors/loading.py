@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from catalog.contract import Contract, ObjectType, Sensitivity
 from catalog.expressions.checking import Scope, check_condition
 from catalog.expressions.syntax import SyntaxFault, parse_condition
-from catalog.expressions.tree import Condition, condition_references
+from catalog.expressions.tree import Condition, condition_links
 from monitors.cron import cron_fault
 from monitors.definition import MonitorDefinition, NoDataPolicy, Schedule
 from monitors.document import MonitorFileModel, MonitorModel, ScheduleModel
@@ -126,7 +126,7 @@ def _keyed_findings(
 ) -> Iterator[Finding]:
     """A monitor is over every property that it shows or keys by, and not only over those that it names."""
     used = [(object_type, name) for name in object_type.primary_key]
-    names = {ref.link for condition in conditions if condition is not None for ref in condition_references(condition)}
+    names = {name for condition in conditions if condition is not None for name in condition_links(condition)}
     for link in contract.links_from(object_type.name):
         far = contract.object_type(link.target)
         if link.name in names and far is not None:

@@ -18,6 +18,7 @@ from resolver.models.replay import read_recording
 from resolver.pipeline import Resolver
 from resolver.ports import NO_RECORDER, Judged, Recorder
 from resolver.vocabulary import monitor_words
+from trivet.clock import Clock
 from trivet.errors import UsageError
 from worker.bootstrap import Wiring
 from worker.judging import involved_objects, judge, warehouse_fault
@@ -54,7 +55,7 @@ def resolver_of(
         monitors=enabled,
         proposer=_proposer(wiring, contract, enabled, replay, ask_model),
         engine=DuckDBQuestionEngine(wiring.warehouse, timeout=contract.limits.timeout),
-        judge=MonitorJudge(contract, wiring.engine()),
+        judge=MonitorJudge(contract, wiring.engine(), wiring.clock),
         clock=wiring.clock,
         recorder=recorder,
     )
@@ -66,17 +67,19 @@ class MonitorJudge:
 
     contract: Contract
     engine: Engine
+    clock: Clock
 
     def __call__(self, definition: MonitorDefinition) -> Judged:
-        """Every member's verdict; whatever goes wrong is a `NotMade`."""
+        """Every member's verdict at this instant; whatever goes wrong is a `NotMade`."""
+        at = self.clock.now()
         views = tuple(item.view for item in involved_objects(definition, self.contract))
         try:
             with self.engine.snapshot() as snapshot:
-                made = judge(definition, self.contract, snapshot)
+                made = judge(definition, self.contract, snapshot, at)
                 if isinstance(made.outcome, NotMade):
                     return Judged(made.outcome, (), (), None, views)
                 physical = {view: dict(snapshot.columns(view) or {}) for view in views}
-                compiled = compile_monitor(definition, self.contract, physical)
+                compiled = compile_monitor(definition, self.contract, physical, at=at)
                 sql = f"{compiled.breach.query.sql};\n\n{compiled.no_data.query.sql};"
                 return Judged(made.outcome, made.breached, made.undecided, sql, views, snapshot.identity.to_json())
         except Exception as error:

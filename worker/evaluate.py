@@ -89,7 +89,7 @@ class Evaluator:
                 with self.engine.snapshot() as snapshot:
                     while waiting:
                         started = self.clock.now()
-                        judgement = judge(waiting[0].definition, self.contract, snapshot)
+                        judgement = judge(waiting[0].definition, self.contract, snapshot, waiting[0].at)
                         yield self._evaluation(waiting.pop(0), started, judgement, snapshot)
                         if judgement.spoilt:
                             break

@@ -7,12 +7,12 @@ import time
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import lru_cache
 
 from catalog.contract import Contract, ObjectType
 from catalog.engines.port import EngineFault, QueryTimeout, Snapshot, WarehouseMissing
-from catalog.expressions.tree import condition_references
+from catalog.expressions.tree import condition_links, uses_clock
 from compiler.compile import compile_monitor
 from compiler.compiled import CompiledMonitor, MemberQuery
 from compiler.decoding import read_member
@@ -42,14 +42,22 @@ class Judgement:
     """A query failed inside the snapshot's transaction, so nothing more can be asked of it."""
 
 
-def judge(definition: MonitorDefinition, contract: Contract, snapshot: Snapshot) -> Judgement:
-    """Judges every member of the population. Whatever goes wrong is a `NotMade`, never an exception."""
+def judge(definition: MonitorDefinition, contract: Contract, snapshot: Snapshot, at: datetime) -> Judgement:
+    """Judges every member of the population. Whatever goes wrong is a `NotMade`, never an exception.
+
+    Args:
+        definition: the monitor.
+        contract: the contract that it was checked against.
+        snapshot: the data.
+        at: the slot's own instant, the only clock that a condition can look at.
+    """
     try:
         objects = involved_objects(definition, contract)
         if (fault := _view_fault(objects, snapshot)) is not None:
             return Judgement(fault)
         physical = tuple((item.view, tuple((snapshot.columns(item.view) or {}).items())) for item in objects)
-        compiled = _compiled(definition, contract, physical)
+        clock = at if any(uses_clock(condition) for condition in conditions_of(definition)) else None
+        compiled = _compiled(definition, contract, physical, clock)
         limit = contract.limits.timeout if definition.timeout is None else definition.timeout
         return _run(compiled, snapshot, limit)
     except QueryTimeout as error:
@@ -65,10 +73,16 @@ def judge(definition: MonitorDefinition, contract: Contract, snapshot: Snapshot)
 
 @lru_cache(maxsize=4096)
 def _compiled(
-    definition: MonitorDefinition, contract: Contract, physical: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
+    definition: MonitorDefinition,
+    contract: Contract,
+    physical: tuple[tuple[str, tuple[tuple[str, str], ...]], ...],
+    at: datetime | None,
 ) -> CompiledMonitor:
-    """Compiling costs a more than running a small evaluation does, and depends on nothing but this."""
-    return compile_monitor(definition, contract, {view: dict(columns) for view, columns in physical})
+    """Compiling costs more than running a small evaluation does, and depends on nothing but this.
+
+    Without a clock in its conditions a monitor is compiled once for all slots.
+    """
+    return compile_monitor(definition, contract, {view: dict(columns) for view, columns in physical}, at=at)
 
 
 def warehouse_fault(error: Exception) -> NotMade:
@@ -84,9 +98,8 @@ def involved_objects(definition: MonitorDefinition, contract: Contract) -> tuple
     """The object types whose views a monitor reads."""
     names = [definition.object]
     for condition in conditions_of(definition):
-        for ref in condition_references(condition):
-            link = contract.link(definition.object, ref.link) if ref.link else None
-            names += [link.target] if link else []
+        links = (contract.link(definition.object, name) for name in condition_links(condition))
+        names += [link.target for link in links if link is not None]
     found = (contract.object_type(name) for name in dict.fromkeys(names))
     return tuple(item for item in found if item is not None)
 

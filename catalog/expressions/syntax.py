@@ -54,12 +54,14 @@ KEYWORDS = frozenset({"and", "or", "not", "between", "in", "is", "missing", "pre
 """Words that cannot be the name of a property or link."""
 
 _QUOTED = re.compile(r"""'[^']*'|"[^"]*\"""")
+_CALLED = re.compile(r"[A-Za-z]+(?=\s*\()")
 _NEGATION = re.compile(r"\bnot\b")
 _NUMBER_LIKE = re.compile(r"[0-9.][A-Za-z0-9_.,]*")
 _LONGEST = timedelta(microseconds=2**63 - 1)
 _DURATION_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+_CALLING = frozenset({"any", "all", "exists", "count", "share"})
 _CHANGES = ("change", "relative_change")
-_SQL_WORDS = frozenset({"select", "where", "null", "like", "exists", "from", "case", "cast", "coalesce"})
+_SQL_WORDS = frozenset({"select", "where", "null", "like", "from", "case", "cast", "coalesce", "as"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +118,8 @@ def _too_deep(text: str) -> int | None:
 
 
 def _explain(text: str, error: UnexpectedInput) -> SyntaxFault:
+    if isinstance(error, UnexpectedToken) and (word := _miscalled(text[: error.token.start_pos])) is not None:
+        return SyntaxFault(_unexpected(word[0]), word.span())
     match error:
         case UnexpectedEOF():
             return SyntaxFault("the condition ends too early", (len(text), len(text)))
@@ -148,12 +152,20 @@ def _misread(error: UnexpectedToken) -> Token | None:
     return before
 
 
+def _miscalled(before: str) -> re.Match[str] | None:
+    """The first `ALL(`, `EXISTS(` or the like, which was read as a function's name."""
+    bare = _QUOTED.sub(lambda quoted: " " * len(quoted[0]), before)
+    return next(
+        (word for word in _CALLED.finditer(bare) if word[0].lower() in _CALLING and word[0] not in _CALLING), None
+    )
+
+
 def _unexpected(found: str) -> str:
     hints = {"&": "; write and", "|": "; write or", ";": "; one condition stands alone"}
     found = shown(found)
     if found.lower() in _SQL_WORDS:
         return f"unexpected '{found}': a condition is not SQL; see the expression reference"
-    if found.lower() in KEYWORDS and found not in KEYWORDS:
+    if found.lower() in KEYWORDS | _CALLING and found not in KEYWORDS | _CALLING:
         return f"unexpected '{found}': keywords are lower case, write '{found.lower()}'"
     return f"unexpected '{found}'{hints.get(found, '')}"
 
@@ -236,6 +248,8 @@ class _ToTree(Transformer[Token, Any]):
             if name in _CHANGES:
                 return Change(arguments[0], relative=name != "change", span=span)
             return Aggregate(AggregateFunction(name), arguments[0], span=span)
+        if name.lower() in _SQL_WORDS:
+            raise _LiteralFault(_unexpected(name), (span[0], span[0] + len(name)))
         if name not in set(Function):
             known = [*Function, *AggregateFunction, *_CHANGES, "exists", "any", "all", "date", "timestamp"]
             raise _LiteralFault(f"there is no function '{shown(name)}'{did_you_mean(name, known)}", span)

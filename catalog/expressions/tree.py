@@ -89,6 +89,8 @@ class Function(StrEnum):
     """A number or duration without its sign."""
 
 
+CLOCKS = frozenset({Function.NOW, Function.TODAY, Function.AGE})
+"""Functions that look at the slot's own instant."""
 TESTS = frozenset({Function.STARTS_WITH, Function.ENDS_WITH, Function.CONTAINS})
 """Functions that stand alone, as a comparison with `true`."""
 
@@ -261,6 +263,8 @@ Test: TypeAlias = Presence | Exists
 """What is asked of the rows themselves, not of values."""
 Atom: TypeAlias = Comparing | Test
 Condition: TypeAlias = Atom | And | Or | Not
+Deciding: TypeAlias = Comparing | Exists
+"""What can be unknown; a presence test never is."""
 
 
 def parts(atom: Comparing) -> tuple[Operand, ...]:
@@ -297,6 +301,45 @@ def references(operand: Operand) -> Iterator[PropertyRef]:
             return
 
 
+def nodes(operand: Operand) -> Iterator[Operand]:
+    """An operand and every operand inside it, the inner ones first, in the order of the text."""
+    match operand:
+        case Arithmetic(left=left, right=right):
+            yield from nodes(left)
+            yield from nodes(right)
+        case Call(arguments=arguments):
+            for argument in arguments:
+                yield from nodes(argument)
+        case Aggregate(argument=Comparison() | Between() | Membership() | Presence() | Exists() as condition):
+            yield from _condition_nodes(condition)
+        case Aggregate(argument=And() | Or() | Not() as condition):
+            yield from _condition_nodes(condition)
+        case Aggregate(argument=argument):
+            yield from nodes(argument) if argument is not None else ()
+        case Change(operand=inner):
+            yield from nodes(inner)
+        case PropertyRef() | Literal() | LinkCount():
+            pass
+    yield operand
+
+
+def _condition_nodes(condition: Condition) -> Iterator[Operand]:
+    for atom in atoms(condition):
+        yield from atom_nodes(atom)
+
+
+def atom_nodes(atom: Atom) -> Iterator[Operand]:
+    """Every operand that an atom names, as `nodes` does."""
+    match atom:
+        case Presence(property=ref):
+            yield ref
+        case Exists():
+            return
+        case Comparison() | Between() | Membership():
+            for part in parts(atom):
+                yield from nodes(part)
+
+
 def atom_references(atom: Atom) -> tuple[PropertyRef, ...]:
     """Every property that an atom names, each once, in the order of the text."""
     match atom:
@@ -315,6 +358,16 @@ def atom_links(atom: Atom) -> tuple[str, ...]:
     return tuple(dict.fromkeys(ref.link for ref in atom_references(atom) if ref.link is not None))
 
 
+def counted_links(atom: Atom) -> tuple[str, ...]:
+    """Every link whose matching rows an atom counts, each once, in the order of the text."""
+    return tuple(dict.fromkeys(node.link for node in atom_nodes(atom) if isinstance(node, LinkCount)))
+
+
+def shown_operands(atom: Atom) -> tuple[PropertyRef | LinkCount, ...]:
+    """What has a value of its own in an atom, each once, in the order of the text."""
+    return tuple(dict.fromkeys(node for node in atom_nodes(atom) if isinstance(node, PropertyRef | LinkCount)))
+
+
 def atoms(condition: Condition) -> Iterator[Atom]:
     """The comparisons and tests of a condition, in the order of the text."""
     match condition:
@@ -330,3 +383,13 @@ def atoms(condition: Condition) -> Iterator[Atom]:
 def condition_references(condition: Condition) -> tuple[PropertyRef, ...]:
     """Every property that a condition names, each once, in the order of the text."""
     return tuple(dict.fromkeys(ref for atom in atoms(condition) for ref in atom_references(atom)))
+
+
+def condition_links(condition: Condition) -> tuple[str, ...]:
+    """Every link that a condition names, quantified over or counted, each once, in the order of the text."""
+    return tuple(dict.fromkeys(name for atom in atoms(condition) for name in (*atom_links(atom), *counted_links(atom))))
+
+
+def uses_clock(condition: Condition) -> bool:
+    """Whether a condition looks at the slot's instant."""
+    return any(isinstance(node, Call) and node.function in CLOCKS for node in _condition_nodes(condition))

@@ -146,3 +146,39 @@ class Dialect(ABC):
     @abstractmethod
     def instant_text(self, value: str) -> str:
         """An instant in UTC as ISO 8601 with a Z."""
+
+    @abstractmethod
+    def ascii_lower(self, text: str) -> str:
+        """A text with its ASCII letters in lower case, and nothing else changed."""
+
+    @abstractmethod
+    def ascii_upper(self, text: str) -> str:
+        """A text with its ASCII letters in upper case, and nothing else changed."""
+
+    @abstractmethod
+    def code_points(self, text: str) -> str:
+        """How many code points a text has."""
+
+    @abstractmethod
+    def starts_with(self, text: str, other: str) -> str:
+        """Whether a text begins with another, by code point."""
+
+    @abstractmethod
+    def ends_with(self, text: str, other: str) -> str:
+        """Whether a text ends with another, by code point."""
+
+    @abstractmethod
+    def contains(self, text: str, other: str) -> str:
+        """Whether another text stands in a text, by code point."""
+
+    @abstractmethod
+    def instant(self, at: datetime) -> str:
+        """A literal of an instant in UTC."""
+
+    @abstractmethod
+    def wall_time(self, instant: str, zone: str) -> str:
+        """What clocks of `zone` show at an instant, NULL outside of the years 1 to 9999."""
+
+    @abstractmethod
+    def date_part(self, part: str, moment: str) -> str:
+        """YEAR, QUARTER, MONTH, DAY or ISODOW (Monday is 1) of a date or wall time, as an integer."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from datetime import date, datetime, timedelta
 from decimal import Decimal
+from string import ascii_lowercase, ascii_uppercase
 
 from catalog.datatypes import DataType, Kind
 from compiler.dialects.dialect import Dialect
@@ -233,6 +234,36 @@ class DuckDBDialect(Dialect):
         moved = f"{day} {operator} CAST({micros} // 86400000000 AS INTEGER)"
         within = f"({moved}) BETWEEN DATE '0001-01-01' AND DATE '9999-12-31'"
         return self.guarded(f"CASE WHEN {within} THEN {moved} END")
+
+    def ascii_lower(self, text: str) -> str:
+        # LOWER changes letters of every script, and not as other engines do.
+        return f"TRANSLATE({text}, '{ascii_uppercase}', '{ascii_lowercase}')"
+
+    def ascii_upper(self, text: str) -> str:
+        return f"TRANSLATE({text}, '{ascii_lowercase}', '{ascii_uppercase}')"
+
+    def code_points(self, text: str) -> str:
+        return f"LENGTH({text})"
+
+    def starts_with(self, text: str, other: str) -> str:
+        return f"STARTS_WITH({text}, {other})"
+
+    def ends_with(self, text: str, other: str) -> str:
+        return f"ENDS_WITH({text}, {other})"
+
+    def contains(self, text: str, other: str) -> str:
+        return f"CONTAINS({text}, {other})"
+
+    def instant(self, at: datetime) -> str:
+        return f"TIMESTAMP {self.text(at.replace(tzinfo=None).isoformat(' '))}"
+
+    def wall_time(self, instant: str, zone: str) -> str:
+        local = f"(({instant}) AT TIME ZONE 'UTC') AT TIME ZONE {self.text(zone)}"
+        within = f"({local}) BETWEEN TIMESTAMP '0001-01-01' AND TIMESTAMP '9999-12-31 23:59:59.999999'"
+        return f"CASE WHEN {within} THEN {local} END"
+
+    def date_part(self, part: str, moment: str) -> str:
+        return f"EXTRACT({part} FROM {moment})"
 
     def joined_causes(self, cause: str) -> str:
         return f"STRING_AGG(DISTINCT {cause}, ',' ORDER BY {cause})"

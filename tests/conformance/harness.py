@@ -58,7 +58,7 @@ def judge_compiled(world: World) -> Judgement:
         timeout=timedelta(minutes=5),
     )
     with snapshot_of(world.tables) as snapshot:
-        return judge(definition, world.contract, snapshot)
+        return judge(definition, world.contract, snapshot, world.at)
 
 
 def differences(world: World) -> list[str]:

@@ -23,7 +23,7 @@ from catalog.expressions.tree import Comparison
 from monitors.definition import MonitorDefinition
 from monitors.evaluation import Member
 from tests.conformance.harness import snapshot_of
-from tests.oracle.evaluation import Table
+from tests.oracle.evaluation import SLOT, Table
 from trivet.verdicts import Reason, Verdict
 from worker.judging import judge
 
@@ -72,7 +72,7 @@ def _members(data_type: DataType, marks: tuple[str, ...], side: str) -> Mapping[
     rows = [{"id": str(index), "x": text} for index, text in enumerate(texts)]
     table = Table({"id": "VARCHAR", "x": "VARCHAR"}, rows)
     with snapshot_of({"ontology.reading": table, "ontology.bound": table}) as snapshot:
-        found = judge(definition, _contract(data_type, marks), snapshot)
+        found = judge(definition, _contract(data_type, marks), snapshot, SLOT)
     return {str(member.key["id"]): member for member in (*found.breached, *found.undecided)}
 
 

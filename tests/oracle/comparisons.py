@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import TypeAlias
-from zoneinfo import ZoneInfo
 
 from catalog.expressions.tree import (
     Between,
     Comparing,
     Comparison,
     ComparisonOperator,
+    LinkCount,
     Membership,
     PropertyRef,
     atom_links,
     atom_references,
+    counted_links,
     parts,
 )
 from tests.oracle.kleene import Truth, conjunction, disjunction, quantified
 from tests.oracle.linking import LinkedRow, Matches, Outcomes
-from tests.oracle.operands import Lookup, compare, evaluate, failures
-from tests.oracle.outcomes import Indeterminate, Outcome, cause_of
+from tests.oracle.operands import Lookup, Place, compare, evaluate, failures
+from tests.oracle.outcomes import Determinate, Indeterminate, Outcome, cause_of
 from trivet.verdicts import Cause, Reason
 
 Causes: TypeAlias = Mapping[str, set[Cause]]
@@ -38,7 +39,7 @@ class Situation:
 
     own: Outcomes
     links: Mapping[str, Matches]
-    zone: ZoneInfo
+    place: Place
     strict: bool
 
 
@@ -62,33 +63,31 @@ class Decision:
 
 
 def decide_comparison(atom: Comparing, situation: Situation) -> Decision:
-    """What a comparison comes to, over the matching rows of every link that it names."""
+    """What a comparison comes to, over the matching rows of every link that it quantifies over."""
     links = {name: situation.links[name] for name in atom_links(atom)}
-    if not links:
-        truth = _taken_on(atom, {}, situation)
-        why = (Unknown(Reason.LEFT_NULL, _causes(atom, links, (), situation)),) if truth is None else ()
-        return Decision(truth, why, partial=False)
     combinations = [dict(zip(links, rows, strict=True)) for rows in product(*(met.rows for met in links.values()))]
     truths = [_truth_on(atom, combination, situation) for combination in combinations]
     undecided = [combination for combination, truth in zip(combinations, truths, strict=True) if truth is None]
-    to_one = all(met.to_one for met in links.values())
-    truth = quantified(atom.quantifier, truths, to_one=to_one, strict=situation.strict)
+    met_unusable = any(situation.links[name].unusable_rows for name in counted_links(atom))
+    if links:
+        to_one = all(met.to_one for met in links.values())
+        truth = quantified(atom.quantifier, truths, to_one=to_one, strict=situation.strict)
+    else:
+        truth = truths[0]
+    partial = met_unusable or (bool(links) and bool(undecided))
     if truth is not None:
-        return Decision(truth, (), bool(undecided))
-    why = (Unknown(_reason(atom, links, truths, situation), _causes(atom, links, undecided, situation)),)
-    return Decision(None, why, bool(undecided))
+        return Decision(truth, (), partial)
+    why = Unknown(_reason(atom, links, truths, situation), _causes(atom, links, undecided if links else (), situation))
+    return Decision(None, (why,), partial)
 
 
 def _truth_on(atom: Comparing, combination: Combination, situation: Situation) -> Truth:
     """The comparison on one matching row (or pair of rows); None where that is not determinate for it."""
-    if any(row.unusable for row in combination.values()) or _has_own_without_value(atom, situation):
+    blocked = any(row.unusable for row in combination.values()) or _has_own_without_value(atom, situation)
+    if combination and blocked:
         return None
-    return _taken_on(atom, combination, situation)
-
-
-def _taken_on(atom: Comparing, combination: Combination, situation: Situation) -> Truth:
     lookup = _lookup(combination, situation)
-    first, *others = (evaluate(part, lookup, situation.zone) for part in parts(atom))
+    first, *others = (evaluate(part, lookup, situation.place) for part in parts(atom))
     match atom:
         case Comparison(operator=operator):
             return compare(operator, first, others[0])
@@ -99,13 +98,16 @@ def _taken_on(atom: Comparing, combination: Combination, situation: Situation) -
             return disjunction([compare(ComparisonOperator.EQUAL, first, choice) for choice in others])
 
 
-def _lookup(combination: Combination, situation: Situation) -> Lookup:
-    def find(ref: PropertyRef) -> Outcome:
-        if ref.link is None:
-            return situation.own[ref.name]
-        row = combination.get(ref.link)
+def _lookup(combination: Combination, situation: Situation, *, counting: bool = True) -> Lookup:
+    def find(named: PropertyRef | LinkCount) -> Outcome:
+        if isinstance(named, LinkCount):
+            count = situation.links[named.link].count if counting else None
+            return Indeterminate(Cause.NULL) if count is None else Determinate(count)
+        if named.link is None:
+            return situation.own[named.name]
+        row = combination.get(named.link)
         # Without a row, so that arithmetic over own properties alone can be told from the rest.
-        return Indeterminate(Cause.NULL) if row is None else row.outcomes[ref.name]
+        return Indeterminate(Cause.NULL) if row is None else row.outcomes[named.name]
 
     return find
 
@@ -118,26 +120,32 @@ def _own_causes(atom: Comparing, situation: Situation) -> Iterator[tuple[str, Ca
 
 def _has_own_without_value(atom: Comparing, situation: Situation) -> bool:
     """Whether an own operand is indeterminate and not even a bound."""
+    if any(situation.links[name].count is None for name in counted_links(atom)):
+        return True
     own = [situation.own[ref.name] for ref in atom_references(atom) if ref.link is None]
     return any(isinstance(outcome, Indeterminate) for outcome in own)
 
 
-def _arithmetic_failures(
-    atom: Comparing, combination: Combination, situation: Situation
+def _failures(
+    atom: Comparing, combination: Combination, situation: Situation, *, counting: bool = True
 ) -> Iterator[tuple[str, Cause]]:
     for part in parts(atom):
-        yield from failures(part, _lookup(combination, situation), situation.zone)
+        yield from failures(part, _lookup(combination, situation, counting=counting), situation.place)
 
 
 def _reason(atom: Comparing, links: Mapping[str, Matches], truths: Sequence[Truth], situation: Situation) -> Reason:
+    counted = [situation.links[name] for name in counted_links(atom)]
     own = {cause for _, cause in _own_causes(atom, situation)}
-    everywhere = all(met.rows for met in links.values())
-    if own - {Cause.CENSORED} or any(_arithmetic_failures(atom, {}, situation)):
+    if not links and not counted:
         return Reason.LEFT_NULL
-    if any(met.date_unknown for met in links.values()) or (own and everywhere):
+    if own - {Cause.CENSORED} or any(_failures(atom, {}, situation, counting=False)):
         return Reason.LEFT_NULL
-    if not everywhere:
+    if any(met.date_unknown for met in (*links.values(), *counted)):
+        return Reason.LEFT_NULL
+    if not all(met.rows for met in links.values()) or any(met.key_unknown for met in counted):
         return Reason.RIGHT_MISSING
+    if own:
+        return Reason.LEFT_NULL
     if not any(truth is not None for truth in truths) or (situation.strict and None in truths):
         return Reason.RIGHT_NULL
     return Reason.RIGHT_AMBIGUOUS
@@ -146,13 +154,28 @@ def _reason(atom: Comparing, links: Mapping[str, Matches], truths: Sequence[Trut
 def _causes(
     atom: Comparing, links: Mapping[str, Matches], undecided: Sequence[Combination], situation: Situation
 ) -> Causes:
-    found = [*_own_causes(atom, situation), *_arithmetic_failures(atom, {}, situation)]
+    found = [*_own_causes(atom, situation), *_failures(atom, {}, situation)]
     for name, met in links.items():
         found += met.date_unknown.items()
         found += [(name, Cause.KEY_NULL)] * met.key_unknown + [(name, Cause.SUPERSEDED)] * met.superseded
+    for name in counted_links(atom):
+        found += asked_causes(name, situation.links[name])
     for combination in undecided:
-        found += _arithmetic_failures(atom, combination, situation)
+        found += _failures(atom, combination, situation)
         found += _linked_causes(atom, combination)
+    return merged(found)
+
+
+def asked_causes(name: str, met: Matches) -> Iterator[tuple[str, Cause]]:
+    """Why it is unknown which rows of a link match: keys, dates, and rows without usable dates."""
+    yield from met.date_unknown.items()
+    yield from [(name, Cause.KEY_NULL)] * met.key_unknown
+    for row in met.unusable_rows:
+        yield from ((f"{name}.{of}", cause) for of, cause in row.unusable.items())
+
+
+def merged(found: Iterable[tuple[str, Cause]]) -> Causes:
+    """The causes of each operand."""
     causes: defaultdict[str, set[Cause]] = defaultdict(set)
     for operand, cause in found:
         causes[operand].add(cause)

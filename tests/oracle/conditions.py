@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from catalog.expressions.tree import And, Between, Comparison, Condition, Membership, Not, Or, Presence
-from tests.oracle.comparisons import Decision, Situation, decide_comparison
+from catalog.expressions.tree import And, Between, Comparison, Condition, Exists, Membership, Not, Or, Presence
+from tests.oracle.comparisons import Decision, Situation, Unknown, asked_causes, decide_comparison, merged
 from tests.oracle.kleene import Truth, conjunction, disjunction, negation
 from tests.oracle.outcomes import cause_of
-from trivet.verdicts import Cause
+from trivet.verdicts import Cause, Reason
 
 
 def decide(condition: Condition, situation: Situation) -> Decision:
@@ -24,12 +24,27 @@ def decide(condition: Condition, situation: Situation) -> Decision:
             return Decision(_is_met(condition, situation), (), partial=False)
         case Comparison() | Between() | Membership():
             return decide_comparison(condition, situation)
+        case Exists():
+            return _decide_exists(condition, situation)
 
 
 def _combine(decisions: Sequence[Decision], rule: Callable[[Sequence[Truth]], Truth]) -> Decision:
     truth = rule([decision.truth for decision in decisions])
     counting = [unknown for decision in decisions for unknown in decision.counting]
     return Decision(truth, tuple(counting) if truth is None else (), any(item.partial for item in decisions))
+
+
+def _decide_exists(atom: Exists, situation: Situation) -> Decision:
+    met = situation.links[atom.link]
+    unusable = bool(met.unusable_rows)
+    if met.known and not met.rows:
+        return Decision(False, (), partial=False)
+    if met.known and len(met.rows) > len(met.unusable_rows) and not (unusable and situation.strict):
+        return Decision(True, (), unusable)
+    reason = Reason.RIGHT_MISSING if met.key_unknown else Reason.RIGHT_NULL
+    if met.date_unknown:
+        reason = Reason.LEFT_NULL
+    return Decision(None, (Unknown(reason, merged(asked_causes(atom.link, met))),), unusable)
 
 
 def _is_met(atom: Presence, situation: Situation) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 from catalog.contract import Contract, LinkType, ObjectType
@@ -12,8 +13,12 @@ from catalog.expressions.tree import Condition
 from tests.oracle.comparisons import Decision, Situation, Unknown
 from tests.oracle.conditions import decide
 from tests.oracle.linking import Outcomes, key_of, match_rows
+from tests.oracle.operands import Place
 from tests.oracle.values import read_property
 from trivet.verdicts import Cause, Reason, Verdict
+
+SLOT = datetime(2025, 7, 15, 6, 30, tzinfo=UTC)
+"""The instant at which most cases are judged."""
 
 _PRECEDENCE = list(Reason)
 
@@ -67,6 +72,7 @@ def judge(
     where: Condition | None,
     strict: bool,
     tables: Mapping[str, Table],
+    at: datetime = SLOT,
 ) -> OracleResult:
     """The verdict of every member.
 
@@ -77,6 +83,7 @@ def judge(
         where: Narrows the population; None takes every row.
         strict: Whether an indeterminate matching row makes its comparison unknown.
         tables: What the warehouse holds, by the name of the view.
+        at: The slot's instant, with an offset.
     """
     of = _object_type(contract, object_name)
     rows = _read_table(of, contract, tables)
@@ -85,8 +92,9 @@ def judge(
         for link in contract.links_from(object_name)
     ]
     members, keys = [], []
+    place = Place(ZoneInfo(contract.calendar.time_zone), at)
     for index, own in enumerate(rows):
-        situation = _situation(own, far_sides, contract, strict)
+        situation = _situation(own, far_sides, place, strict)
         scope = None if where is None else decide(where, situation)
         if scope is not None and scope.truth is False:
             continue
@@ -118,10 +126,10 @@ def _read_table(of: ObjectType, contract: Contract, tables: Mapping[str, Table])
 
 
 def _situation(
-    own: Outcomes, far_sides: Sequence[tuple[LinkType, Sequence[Outcomes]]], contract: Contract, strict: bool
+    own: Outcomes, far_sides: Sequence[tuple[LinkType, Sequence[Outcomes]]], place: Place, strict: bool
 ) -> Situation:
     links = {link.name: match_rows(link, own, linked) for link, linked in far_sides}
-    return Situation(own, links, ZoneInfo(contract.calendar.time_zone), strict)
+    return Situation(own, links, place, strict)
 
 
 def _judge_member(index: int, key: tuple[object, ...], scope: Decision | None, decision: Decision) -> OracleMember:

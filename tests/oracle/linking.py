@@ -37,6 +37,21 @@ class Matches:
     superseded: bool
     """Whether nothing matches because a later schedule no longer lists the key."""
 
+    @property
+    def unusable_rows(self) -> tuple[LinkedRow, ...]:
+        """The matching rows of which it is open whether they are in force."""
+        return tuple(row for row in self.rows if row.unusable)
+
+    @property
+    def known(self) -> bool:
+        """Whether all of the member is known that decides what matches."""
+        return not self.key_unknown and not self.date_unknown
+
+    @property
+    def count(self) -> int | None:
+        """How many rows match; None where one more or less could."""
+        return len(self.rows) if self.known and not self.unusable_rows else None
+
 
 def key_of(outcomes: Outcomes, names: Sequence[str]) -> Key | None:
     """The values of a key; None where a part of it is no value, which then equals nothing."""

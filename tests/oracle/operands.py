@@ -13,17 +13,31 @@ from catalog.expressions.printing import print_operand
 from catalog.expressions.tree import (
     Arithmetic,
     ArithmeticOperator,
+    Call,
     ComparisonOperator,
+    LinkCount,
     Literal,
     Operand,
     PropertyRef,
+    nodes,
 )
+from tests.oracle.functions import call_function
 from tests.oracle.outcomes import Censored, Determinate, Duration, Indeterminate, Instant, Outcome, Value
 from tests.oracle.texts import GREATEST_INTEGER, LEAST_INTEGER, at_offset
 from tests.oracle.values import duration, instant
 from trivet.verdicts import Cause
 
-Lookup = Callable[[PropertyRef], Outcome]
+Lookup = Callable[[PropertyRef | LinkCount], Outcome]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where and when a condition is judged."""
+
+    zone: ZoneInfo
+    at: datetime
+    """The slot's instant, with an offset."""
+
 
 _EXACT = Context(prec=200)
 _MAX_DIGITS = 38
@@ -32,34 +46,39 @@ _FIRST_INSTANT = at_offset(datetime(1, 1, 1), 0).microseconds
 _LAST_INSTANT = at_offset(datetime(9999, 12, 31, 23, 59, 59, 999999), 0).microseconds
 
 
-def evaluate(operand: Operand, lookup: Lookup, zone: ZoneInfo) -> Outcome | None:
-    """What an operand comes to; None where arithmetic has no value to work on or fails."""
+def evaluate(operand: Operand, lookup: Lookup, place: Place) -> Outcome | None:
+    """What an operand comes to; None where a calculation has no value to work on or fails."""
     match operand:
-        case PropertyRef():
+        case PropertyRef() | LinkCount():
             return lookup(operand)
         case Literal():
-            return Determinate(_literal_value(operand, zone))
-        case Arithmetic():
-            applied = _apply(operand, lookup, zone)
+            return Determinate(_literal_value(operand, place.zone))
+        case Arithmetic() | Call():
+            applied = _apply(operand, lookup, place)
             return applied if isinstance(applied, Determinate) else None
+    raise TypeError(f"{operand} has no value in one row")
 
 
-def failures(operand: Operand, lookup: Lookup, zone: ZoneInfo) -> Iterator[tuple[str, Cause]]:
-    """Every arithmetic node that fails although both its sides have a value, as printed, with the cause."""
-    if not isinstance(operand, Arithmetic):
-        return
-    yield from failures(operand.left, lookup, zone)
-    yield from failures(operand.right, lookup, zone)
-    applied = _apply(operand, lookup, zone)
-    if isinstance(applied, Indeterminate):
-        yield print_operand(operand), applied.cause
+def failures(operand: Operand, lookup: Lookup, place: Place) -> Iterator[tuple[str, Cause]]:
+    """Every calculation that fails although all it works on has a value, as printed, with the cause."""
+    for node in nodes(operand):
+        if isinstance(node, Arithmetic | Call):
+            applied = _apply(node, lookup, place)
+            if isinstance(applied, Indeterminate):
+                yield print_operand(node), applied.cause
 
 
-def _apply(node: Arithmetic, lookup: Lookup, zone: ZoneInfo) -> Determinate | Indeterminate | None:
-    left, right = evaluate(node.left, lookup, zone), evaluate(node.right, lookup, zone)
-    if not isinstance(left, Determinate) or not isinstance(right, Determinate):
-        return None
-    return calculate(node.operator, left.value, right.value)
+def _apply(node: Arithmetic | Call, lookup: Lookup, place: Place) -> Determinate | Indeterminate | None:
+    inner = node.arguments if isinstance(node, Call) else (node.left, node.right)
+    values = []
+    for item in inner:
+        outcome = evaluate(item, lookup, place)
+        if not isinstance(outcome, Determinate):
+            return None
+        values.append(outcome.value)
+    if isinstance(node, Call):
+        return call_function(node.function, values, place.zone, place.at)
+    return calculate(node.operator, values[0], values[1])
 
 
 def _literal_value(literal: Literal, zone: ZoneInfo) -> Value:

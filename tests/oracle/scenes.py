@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from catalog.contract import (
     Calendar,
@@ -15,11 +16,12 @@ from catalog.contract import (
     ObjectType,
     Property,
 )
-from catalog.datatypes import DATE, DOUBLE, INTEGER, TEXT, decimal
+from catalog.datatypes import DATE, DOUBLE, DURATION, INTEGER, TEXT, TIMESTAMP, decimal
 from catalog.expressions.checking import Scope, check_condition
 from catalog.expressions.syntax import SyntaxFault, parse_condition
 from catalog.expressions.tree import Condition
-from tests.oracle.evaluation import OracleMember, OracleResult, Table, judge
+from tests.oracle.evaluation import SLOT, OracleMember, OracleResult, Table
+from tests.oracle.strategies import World, judge_world
 
 MONEY = decimal(12, 4)
 RATE = Property(
@@ -46,6 +48,8 @@ EMPLOYEE = ObjectType(
         Property("hours", INTEGER),
         Property("score", DOUBLE),
         Property("note", TEXT),
+        Property("seen", TIMESTAMP),
+        Property("shift", DURATION),
     ),
 )
 AWARD = ObjectType(
@@ -79,6 +83,8 @@ _EMPLOYEE_ROW: Row = {
     "hours": "38",
     "score": "1",
     "note": "",
+    "seen": "2025-07-15T06:00:00Z",
+    "shift": "PT8H",
 }
 _AWARD_ROW: Row = {
     "level": "A",
@@ -132,6 +138,34 @@ def condition(text: str, of: Contract) -> Condition:
     return tree
 
 
+def pay_world(
+    breach_when: str,
+    employees: Sequence[Row],
+    awards: Sequence[Row] = (),
+    allowances: Sequence[Row] = (),
+    *,
+    of: Contract | None = None,
+    where: str | None = None,
+    strict: bool = False,
+    at: datetime = SLOT,
+) -> World:
+    """A condition over `employee` with its data; every column is VARCHAR."""
+    chosen = of or contract()
+    return World(
+        contract=chosen,
+        object_name="employee",
+        where=None if where is None else condition(where, chosen),
+        breach_when=condition(breach_when, chosen),
+        strict=strict,
+        tables={
+            "ontology.employee": Table(dict.fromkeys(EMPLOYEE.columns, "VARCHAR"), employees),
+            "ontology.award": Table(dict.fromkeys(AWARD.columns, "VARCHAR"), awards),
+            "ontology.allowance": Table(dict.fromkeys(ALLOWANCE.columns, "VARCHAR"), allowances),
+        },
+        at=at,
+    )
+
+
 def judge_pay(
     breach_when: str,
     employees: Sequence[Row],
@@ -142,20 +176,8 @@ def judge_pay(
     where: str | None = None,
     strict: bool = False,
 ) -> OracleResult:
-    """What the oracle answers for a condition over `employee`; every column is VARCHAR."""
-    chosen = of or contract()
-    return judge(
-        chosen,
-        "employee",
-        condition(breach_when, chosen),
-        None if where is None else condition(where, chosen),
-        strict,
-        {
-            "ontology.employee": Table(dict.fromkeys(EMPLOYEE.columns, "VARCHAR"), employees),
-            "ontology.award": Table(dict.fromkeys(AWARD.columns, "VARCHAR"), awards),
-            "ontology.allowance": Table(dict.fromkeys(ALLOWANCE.columns, "VARCHAR"), allowances),
-        },
-    )
+    """What the oracle answers for a condition over `employee`."""
+    return judge_world(pay_world(breach_when, employees, awards, allowances, of=of, where=where, strict=strict))
 
 
 def only(result: OracleResult) -> OracleMember:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, timezone
 
 from hypothesis import strategies as st
 
@@ -11,9 +12,17 @@ from catalog.contract import Contract
 from catalog.expressions.checking import Scope
 from catalog.expressions.printing import print_condition
 from catalog.expressions.tree import Condition
-from tests.oracle.evaluation import OracleResult, Table, judge
+from tests.oracle.evaluation import SLOT, OracleResult, Table, judge
 from tests.oracle.schemas import MEMBER, schemas, tables
 from tests.oracle.trees import conditions
+
+_SLOTS = (
+    SLOT,
+    datetime(2025, 7, 15, 23, 30, 0, 1, tzinfo=timezone(timedelta(hours=10))),
+    datetime(2025, 7, 1, tzinfo=UTC),
+    datetime(2024, 6, 30, 20, tzinfo=UTC),
+)
+"""Some on another day in UTC than in the contract's time zone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +37,8 @@ class World:
     strict: bool
     tables: Mapping[str, Table]
     """By the name of the view."""
+    at: datetime = SLOT
+    """The slot's instant."""
 
     def __str__(self) -> str:
         where = "" if self.where is None else f" where {print_condition(self.where)}"
@@ -48,9 +59,12 @@ def worlds(draw: st.DrawFn) -> World:
         breach_when=draw(conditions(scope)),
         strict=draw(st.sampled_from([False, False, True])),
         tables=draw(tables(schema)),
+        at=draw(st.sampled_from(_SLOTS)),
     )
 
 
 def judge_world(world: World) -> OracleResult:
     """What the oracle answers for a world."""
-    return judge(world.contract, world.object_name, world.breach_when, world.where, world.strict, world.tables)
+    return judge(
+        world.contract, world.object_name, world.breach_when, world.where, world.strict, world.tables, world.at
+    )

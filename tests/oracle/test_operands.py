@@ -13,11 +13,13 @@ from catalog.expressions.tree import (
     ArithmeticOperator,
     Comparison,
     ComparisonOperator,
+    LinkCount,
     PropertyRef,
     Quantifier,
 )
+from tests.oracle.evaluation import SLOT
 from tests.oracle.kleene import Truth, conjunction, disjunction, negation, quantified
-from tests.oracle.operands import calculate, compare, evaluate, failures
+from tests.oracle.operands import Place, calculate, compare, evaluate, failures
 from tests.oracle.outcomes import Censored, Determinate, Duration, Indeterminate, Instant, Outcome, Value
 from trivet.verdicts import Cause
 
@@ -80,16 +82,17 @@ def comparison(text: str) -> Comparison:
 def test_the_smallest_failing_arithmetic_is_named() -> None:
     outcomes: dict[str, Outcome] = {"a": Determinate(1), "b": Determinate(0), "c": Indeterminate(Cause.NULL)}
 
-    def lookup(ref: PropertyRef) -> Outcome:
+    def lookup(ref: PropertyRef | LinkCount) -> Outcome:
+        assert isinstance(ref, PropertyRef)
         return outcomes[ref.name]
 
-    utc = ZoneInfo("UTC")
+    place = Place(ZoneInfo("UTC"), SLOT)
     failing = comparison("a / b + a > 3").left
-    assert list(failures(failing, lookup, utc)) == [("a / b", ZERO)]
-    assert evaluate(failing, lookup, utc) is None
+    assert list(failures(failing, lookup, place)) == [("a / b", ZERO)]
+    assert evaluate(failing, lookup, place) is None
     without_value = comparison("c / b > 3").left
-    assert list(failures(without_value, lookup, utc)) == []
-    assert evaluate(without_value, lookup, utc) is None
+    assert list(failures(without_value, lookup, place)) == []
+    assert evaluate(without_value, lookup, place) is None
 
 
 @pytest.mark.parametrize(

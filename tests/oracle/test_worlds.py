@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from hypothesis import Phase, given, settings
+from hypothesis import Phase, assume, given, settings
 from hypothesis import strategies as st
 
 from catalog.expressions.checking import Scope, check_condition
 from catalog.expressions.printing import print_condition
 from catalog.expressions.syntax import parse_condition
-from catalog.expressions.tree import And, Not, Or
+from catalog.expressions.tree import And, Not, Or, atoms, counted_links
 from tests.oracle.evaluation import OracleResult, Table
 from tests.oracle.strategies import World, judge_world, worlds
 from trivet.verdicts import Cause, Reason, Verdict
@@ -78,7 +78,9 @@ def _far_sides(world: World) -> Iterator[str]:
 
 
 @given(worlds())
-def test_duplicated_linked_rows_change_nothing(world: World) -> None:
+def test_duplicated_linked_rows_change_nothing_but_their_count(world: World) -> None:
+    conditions = [world.breach_when] if world.where is None else [world.breach_when, world.where]
+    assume(not any(counted_links(atom) for condition in conditions for atom in atoms(condition)))
     doubled = dict(world.tables)
     for view in _far_sides(world):
         doubled[view] = Table(doubled[view].columns, [*doubled[view].rows, *doubled[view].rows])

@@ -12,14 +12,19 @@ from hypothesis import strategies as st
 from catalog.datatypes import DataType, Kind
 from catalog.expressions.checking import Scope, check_condition
 from catalog.expressions.tree import (
+    TESTS,
     And,
     Arithmetic,
     ArithmeticOperator,
     Between,
+    Call,
     Comparing,
     Comparison,
     ComparisonOperator,
     Condition,
+    Exists,
+    Function,
+    LinkCount,
     Literal,
     Membership,
     Not,
@@ -41,6 +46,27 @@ _LITERALS: dict[Kind, tuple[Decimal | str | bool | date | datetime | timedelta, 
     Kind.DURATION: (timedelta(days=1), timedelta(days=14), timedelta(0), timedelta(minutes=90)),
 }
 _WHOLE_DAYS = (timedelta(days=1), timedelta(days=14), timedelta(weeks=52))
+_PARTS = tuple(
+    (function, Kind.DECIMAL)
+    for function in (Function.YEAR, Function.QUARTER, Function.MONTH, Function.DAY, Function.WEEKDAY)
+)
+_CALLS: dict[Kind, tuple[tuple[Function, Kind], ...]] = {
+    Kind.TEXT: (
+        (Function.LOWER, Kind.TEXT),
+        (Function.UPPER, Kind.TEXT),
+        (Function.TRIM, Kind.TEXT),
+        (Function.LENGTH, Kind.DECIMAL),
+    ),
+    Kind.DATE: (*_PARTS, (Function.AGE, Kind.DURATION), (Function.AGE, Kind.DURATION)),
+    Kind.TIMESTAMP: (*_PARTS, (Function.AGE, Kind.DURATION), (Function.DAY_OF, Kind.DATE)),
+    Kind.DURATION: (
+        *((function, Kind.DECIMAL) for function in (Function.DAYS, Function.HOURS, Function.MINUTES, Function.SECONDS)),
+        (Function.ABS, Kind.DURATION),
+    ),
+    Kind.DECIMAL: ((Function.ABS, Kind.DECIMAL),),
+}
+"""The functions of one argument, with the kind of what they give."""
+_CLOCKS = {Kind.DATE: Function.TODAY, Kind.TIMESTAMP: Function.NOW}
 _ADDITIVE = (ArithmeticOperator.ADD, ArithmeticOperator.SUBTRACT)
 
 
@@ -49,6 +75,8 @@ class _Names:
     """What one comparison may name."""
 
     properties: tuple[tuple[PropertyRef, DataType], ...]
+    links: tuple[str, ...]
+    """Every link, whose rows may be counted."""
 
     def of_group(self, kind: Kind) -> list[PropertyRef]:
         return [ref for ref, data_type in self.properties if _group(data_type.kind) is kind]
@@ -94,9 +122,12 @@ def _atoms(draw: st.DrawFn, scope: Scope) -> Condition:
     usable = [*own, *(pair for name in named for pair in linked[name])]
     anchors = [pair for name in named for pair in linked[name]] or own
     anchor, data_type = draw(st.sampled_from(_interesting(anchors)))
-    if draw(st.integers(0, 7)) == 7:
-        return Presence(anchor, draw(st.booleans()))
-    atom = draw(_comparing(anchor, _group(data_type.kind), _Names(tuple(_interesting(usable)))))
+    if (asked := draw(st.integers(0, 9))) > 7:
+        return (
+            Exists(draw(st.sampled_from([*linked]))) if asked == 8 and linked else Presence(anchor, draw(st.booleans()))
+        )
+    names = _Names(tuple(_interesting(usable)), tuple(linked))
+    atom = draw(_comparing(anchor, _group(data_type.kind), names))
     return _quantified(atom, draw(st.sampled_from(Quantifier))) if atom_links(atom) else atom
 
 
@@ -119,6 +150,10 @@ def _quantified(atom: Comparing, quantifier: Quantifier) -> Comparing:
 
 @st.composite
 def _comparing(draw: st.DrawFn, anchor: PropertyRef, kind: Kind, names: _Names) -> Comparing:
+    if kind is Kind.TEXT and draw(st.integers(0, 3)) == 3:
+        sides = draw(st.permutations([anchor, draw(_operands(Kind.TEXT, names))]))
+        test = Call(draw(st.sampled_from(sorted(TESTS))), tuple(sides))
+        return Comparison(ComparisonOperator.EQUAL, test, Literal(True))
     left, result = draw(_around(anchor, kind, names))
     others = _operands(result, names)
     shape = draw(st.sampled_from(["comparison"] * 3 + ["between", "membership"]))
@@ -133,8 +168,13 @@ def _comparing(draw: st.DrawFn, anchor: PropertyRef, kind: Kind, names: _Names) 
 
 
 @st.composite
-def _around(draw: st.DrawFn, ref: PropertyRef, kind: Kind, names: _Names) -> tuple[Operand, Kind]:
-    """The property itself, or arithmetic on it, with the kind of the result."""
+def _around(draw: st.DrawFn, ref: Operand, kind: Kind, names: _Names) -> tuple[Operand, Kind]:
+    """The operand itself, or a function of it, or arithmetic on it, with the kind of the result."""
+    # Numbers are drawn most often, and have one function.
+    if kind in _CALLS and draw(st.integers(0, 4)) >= (4 if kind is Kind.DECIMAL else 3):
+        function, result = draw(st.sampled_from(_CALLS[kind]))
+        call = Call(function, (ref,))
+        return draw(_around(call, result, names)) if draw(st.booleans()) else (call, result)
     if not draw(st.sampled_from([False, False, True] if kind is not Kind.DECIMAL else [False, True])):
         return ref, kind
     match kind:
@@ -154,7 +194,7 @@ def _around(draw: st.DrawFn, ref: PropertyRef, kind: Kind, names: _Names) -> tup
 
 
 @st.composite
-def _number_arithmetic(draw: st.DrawFn, ref: PropertyRef, names: _Names) -> Operand:
+def _number_arithmetic(draw: st.DrawFn, ref: Operand, names: _Names) -> Operand:
     operators, plain = st.sampled_from(ArithmeticOperator), _plain(Kind.DECIMAL, names)
     left, right = draw(st.permutations([ref, draw(plain)]))
     once = Arithmetic(draw(operators), left, right)
@@ -164,7 +204,7 @@ def _number_arithmetic(draw: st.DrawFn, ref: PropertyRef, names: _Names) -> Oper
     return Arithmetic(draw(operators), once, other) if draw(st.booleans()) else Arithmetic(draw(operators), other, once)
 
 
-def _moved(ref: PropertyRef, lengths: Sequence[timedelta]) -> st.SearchStrategy[Operand]:
+def _moved(ref: Operand, lengths: Sequence[timedelta]) -> st.SearchStrategy[Operand]:
     return st.builds(
         lambda operator, length: Arithmetic(operator, ref, Literal(length)),
         st.sampled_from(_ADDITIVE),
@@ -176,11 +216,19 @@ def _moved(ref: PropertyRef, lengths: Sequence[timedelta]) -> st.SearchStrategy[
 def _operands(draw: st.DrawFn, kind: Kind, names: _Names) -> Operand:
     """An operand to set beside one of `kind`."""
     plain = draw(_plain(kind, names))
-    return draw(_around(plain, kind, names))[0] if isinstance(plain, PropertyRef) and kind is Kind.DECIMAL else plain
+    if isinstance(plain, Literal) or kind not in (Kind.DECIMAL, Kind.TEXT):
+        return plain
+    around, result = draw(_around(plain, kind, names))
+    return around if result is kind else plain
 
 
 def _plain(kind: Kind, names: _Names) -> st.SearchStrategy[Operand]:
-    """A property or a literal of a kind."""
+    """A property, a literal, a count or a clock of a kind."""
     refs: list[Operand] = [*names.of_group(kind)]
     literals: list[Operand] = [Literal(value) for value in _LITERALS[kind]]
-    return st.one_of(st.sampled_from(refs), st.sampled_from(literals)) if refs else st.sampled_from(literals)
+    counts: list[Operand] = [LinkCount(name) for name in names.links] if kind is Kind.DECIMAL else []
+    clocks: list[Operand] = [Call(_CLOCKS[kind], ())] if kind in _CLOCKS else []
+    pools = [
+        st.sampled_from(pool) for pool in (refs, literals, refs, literals, refs, literals, [*counts, *clocks]) if pool
+    ]
+    return st.one_of(pools)

@@ -13,9 +13,10 @@ from catalog.referee.statement import Objection, Statement
 
 MONITOR_FUNCTIONS = frozenset(
     {
-        exp.Abs, exp.Chr, exp.Coalesce, exp.Count, exp.CountIf, exp.DateDiff, exp.Extract, exp.Format,
-        exp.GroupConcat, exp.Left, exp.Length, exp.Max, exp.Min, exp.Nullif, exp.RegexpExtract, exp.RegexpFullMatch,
-        exp.Repeat, exp.Replace, exp.Right, exp.Substring, exp.Sum, exp.Trim,
+        exp.Abs, exp.Chr, exp.Coalesce, exp.Contains, exp.Count, exp.CountIf, exp.DateDiff, exp.EndsWith, exp.Extract,
+        exp.Format, exp.GroupConcat, exp.Left, exp.Length, exp.Max, exp.Min, exp.Nullif, exp.RegexpExtract,
+        exp.RegexpFullMatch, exp.Repeat, exp.Replace, exp.Right, exp.StartsWith, exp.Substring, exp.Sum,
+        exp.Translate, exp.Trim,
     }
 )  # fmt: skip
 """What compiled SQL calls."""
