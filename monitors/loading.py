@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from catalog.contract import Contract, ObjectType, Sensitivity
 from catalog.expressions.checking import Scope, check_condition
+from catalog.expressions.satisfiability import breach_fault, never_faults
 from catalog.expressions.syntax import SyntaxFault, parse_condition
 from catalog.expressions.tree import Condition, condition_links
 from monitors.cron import cron_fault
@@ -102,6 +103,9 @@ def _load_monitor(
         where, faults = _load_condition(document, (*path, "where"), model.where, contract, object_type)
         findings += faults
     findings += _keyed_findings(document, path, contract, object_type, [breach_when, where])
+    if breach_when is not None and where is not None and not findings:
+        fault = breach_fault(breach_when, where, Scope(contract, object_type))
+        findings += [] if fault is None else [document.finding((*path, "breach_when"), fault.message)]
     if breach_when is None or findings:
         return None, findings
     return _definition(model, breach_when, where, document.file), []
@@ -113,7 +117,8 @@ def _load_condition(
     condition = parse_condition(text)
     if isinstance(condition, SyntaxFault):
         return None, [document.finding(path, condition.message, offset=condition.span[0])]
-    faults = check_condition(condition, Scope(contract, object_type))
+    scope = Scope(contract, object_type)
+    faults = check_condition(condition, scope) or never_faults(condition, scope)
     return condition, [document.finding(path, fault.message, offset=fault.span[0]) for fault in faults]
 
 

@@ -16,6 +16,7 @@ from catalog.expressions.tree import (
     Change,
     Comparing,
     Comparison,
+    ComparisonOperator,
     Condition,
     Exists,
     LinkCount,
@@ -57,7 +58,9 @@ def _inside(condition: Condition, *bracketed: type) -> str:
 
 def _comparing(atom: Comparing) -> str:
     match atom:
-        case Comparison(left=Call(function=function) as test, right=Literal(value=True)) if function in TESTS:
+        case Comparison(
+            operator=ComparisonOperator.EQUAL, left=Call(function=function) as test, right=Literal(value=True)
+        ) if function in TESTS:
             return print_operand(test)
         case Comparison(operator=operator, left=left, right=right):
             return f"{print_operand(left)} {operator} {print_operand(right)}"

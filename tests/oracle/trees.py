@@ -16,6 +16,7 @@ from catalog.expressions.tree import (
     And,
     Arithmetic,
     ArithmeticOperator,
+    Atom,
     Between,
     Call,
     Comparing,
@@ -109,6 +110,48 @@ def _conditions(draw: st.DrawFn, scope: Scope, atoms: st.SearchStrategy[Conditio
 def _comparisons(scope: Scope) -> st.SearchStrategy[Condition]:
     """Comparisons and presence tests; the few that the checker refuses are drawn again."""
     return _atoms(scope).filter(lambda atom: check_condition(atom, scope) == ())
+
+
+@st.composite
+def close_atoms(draw: st.DrawFn, scope: Scope) -> Atom:
+    """Comparisons of a few operands with a few literals, presence and existence: many contradict each other."""
+    own = [(PropertyRef(item.name), item.type) for item in scope.object_type.properties if item.name in ("x", "y")]
+    links = scope.contract.links_from(scope.object_type.name)
+    linked = [
+        (PropertyRef(item.name, link.name), item.type)
+        for link in links
+        for item in scope.target(link).properties
+        if item.name in ("u", "x")
+    ]
+    ref, data_type = draw(st.sampled_from([*own, *linked]))
+    kind = _group(data_type.kind)
+    shape = draw(st.sampled_from(["literal"] * 6 + ["itself", "other", "presence", "existence", "count"]))
+    if shape == "existence" and links:
+        return Exists(draw(st.sampled_from([link.name for link in links])))
+    if shape == "presence":
+        return Presence(ref, draw(st.booleans()))
+    operand: Operand = ref
+    if shape == "count" and links:
+        operand, kind = LinkCount(draw(st.sampled_from([link.name for link in links]))), Kind.DECIMAL
+    elif kind in _CALLS and draw(st.integers(0, 5)) == 5:
+        function, kind = draw(st.sampled_from(_CALLS[kind]))
+        operand = Call(function, (ref,))
+    literals = st.sampled_from([Literal(value) for value in _LITERALS[kind][:4]])
+    others = [other for other, of in [*own, *linked] if _group(of.kind) is kind]
+    right: Operand = draw(literals)
+    if shape == "itself":
+        right = operand
+    elif shape == "other" and others:
+        right = draw(st.sampled_from(others))
+    equality = [ComparisonOperator.EQUAL, ComparisonOperator.NOT_EQUAL]
+    operator = draw(st.sampled_from(equality if kind is Kind.BOOLEAN else [*ComparisonOperator]))
+    atom: Comparing = Comparison(operator, operand, right)
+    if shape == "literal" and draw(st.integers(0, 3)) == 3:
+        several = tuple(draw(st.lists(literals, min_size=1, max_size=2)))
+        atom = Membership(operand, several)
+        if len(several) == 2 and kind is not Kind.BOOLEAN and draw(st.booleans()):
+            atom = Between(operand, *several)
+    return _quantified(atom, draw(st.sampled_from(Quantifier))) if atom_links(atom) else atom
 
 
 @st.composite

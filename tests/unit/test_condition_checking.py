@@ -13,6 +13,7 @@ from catalog.contract import Contract
 from catalog.datatypes import BOOLEAN, DATE, DOUBLE, DURATION, INTEGER, TEXT, TIMESTAMP, DataType, decimal
 from catalog.expressions import checking
 from catalog.expressions.checking import Scope, TypeFault, check_condition, common_decimal, type_of
+from catalog.expressions.satisfiability import breach_fault, never_faults
 from catalog.expressions.syntax import SyntaxFault, parse_condition
 from catalog.expressions.tree import Comparison, Condition, PropertyRef
 from catalog.loading import load_contract
@@ -63,10 +64,36 @@ def test_each_fault_is_told_with_the_words_that_it_is_about(case: dict[str, Any]
     assert found
 
 
+@pytest.mark.parametrize("case", cases("never"), ids=lambda case: case["condition"])
+def test_a_condition_that_can_never_be_true_or_false_is_told_with_the_parts_that_exclude_each_other(
+    case: dict[str, Any],
+) -> None:
+    condition = parsed(case["condition"])
+    assert check_condition(condition, PAY) == ()
+    assert [fault.message for fault in never_faults(condition, PAY)] == case["says"]
+
+
+def test_a_condition_with_too_many_ways_is_let_through() -> None:
+    narrow = "(step = 1 or step = 2) and step > 5"
+    assert never_faults(parsed(narrow), PAY) != ()
+    wide = " and ".join(f"(hours > {n} or step < {n})" for n in range(40))
+    assert never_faults(parsed(f"{wide} and {narrow}"), PAY) == ()
+
+
+def test_a_breach_outside_of_where_is_told() -> None:
+    fault = breach_fault(parsed("hours > 5"), parsed("hours < 3 and step > 1"), PAY)
+    assert fault is not None
+    assert fault.message == "can never be true within `where`: `hours > 5` and `hours < 3` exclude each other"
+    assert breach_fault(parsed("hours > 5"), parsed("hours > 3"), PAY) is None
+
+
 def test_every_fault_that_the_code_can_tell_is_told_by_some_case() -> None:
-    source = "".join(path.read_text("utf-8") for path in Path(checking.__file__).parent.glob("*.py"))
+    source = "".join(
+        path.read_text("utf-8") for path in Path(checking.__file__).parent.glob("*.py") if path.stem != "syntax"
+    )
     patterns = re.findall(r'(?<![A-Za-z])(?:Type)?Fault\(\s*f?"([^"]*)"', source)
     said = [fault["says"] for case in cases("meaningless") for fault in case["faults"]]
+    said += ["can never be true within `where`: ", *(says for case in cases("never") for says in case["says"])]
     assert len(patterns) > 12
     for pattern in patterns:
         expected = ".*".join(re.escape(part) for part in re.split(r"\{[^}]*\}", pattern))

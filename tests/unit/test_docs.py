@@ -23,6 +23,7 @@ from pydantic.fields import FieldInfo
 from alerts.states import AlertEvent, AlertKind, AlertState, DeliveryState
 from catalog.contract import Contract
 from catalog.expressions.checking import Scope, check_condition
+from catalog.expressions.satisfiability import never_faults
 from catalog.expressions.syntax import KEYWORDS, SyntaxFault, parse_condition
 from catalog.expressions.tree import ArithmeticOperator, ComparisonOperator, Quantifier
 from catalog.loading import load_contract
@@ -335,7 +336,8 @@ def faults(condition: str, contract: Contract) -> Iterable[str]:
         return [tree.message]
     object_type = contract.object_type("employee_pay")
     assert object_type is not None
-    return [fault.message for fault in check_condition(tree, Scope(contract, object_type))]
+    scope = Scope(contract, object_type)
+    return [fault.message for fault in check_condition(tree, scope) or never_faults(tree, scope)]
 
 
 ACCEPTED = [
