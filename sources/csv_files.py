@@ -34,6 +34,10 @@ class CsvDialect:
     encoding: str = "utf-8"
     """`utf-8` (a byte-order mark is accepted), `cp1252` or `latin-1`."""
     quote: str = '"'
+    header: int = 1
+    """The row that names the columns, counted as in a spreadsheet; rows above it are no records."""
+    number_unnamed: bool = False
+    """Whether a column without a name is called `column_<its number>`, instead of being refused."""
 
 
 def stage_csv(file: WorkspaceFile, dialect: CsvDialect, copy: Path) -> StagedFile:
@@ -78,37 +82,52 @@ class _Records:
         self.findings: list[Finding] = []
         self.rows = 0
         self.blank_lines = 0
-        self._encoding = dialect.encoding
-        self._text = text
+        self._dialect = dialect
         self._reader = csv.reader(text, delimiter=dialect.delimiter, quotechar=dialect.quote, strict=True)
         self._width = 0
 
     def header(self) -> tuple[Column, ...]:
-        """The columns, from line 1.
+        """The columns, from the row that the dialect declares.
 
         Raises:
             InputError: there is no usable header, so that no record could be judged.
         """
-        try:
-            names = next(self._reader, None)
-        except csv.Error as error:
-            raise InputError([self._syntax_finding(1, error)]) from None
-        position = Position(1, 1)
-        if names is None:
-            raise self._refusal(None, "the file is empty; a header line was expected")
-        if not names:
-            raise self._refusal(position, "line 1 is blank; the header was expected there")
-        if names[0].startswith(_MISREAD_MARKS):
-            mark = "the file begins with a UTF-8 byte-order mark"
-            raise self._refusal(position, f"{mark} but is declared {self._encoding}; declare utf-8")
+        names, position = self._header_record()
+        if self._dialect.number_unnamed:
+            names = [name if name.strip() else f"column_{number}" for number, name in enumerate(names, start=1)]
         if found := header_findings(names, self.document, position):
             raise InputError(found)
         self._width = len(names)
         return tuple(Column(name, "VARCHAR") for name in names)
 
+    def _header_record(self) -> tuple[list[str], Position]:
+        """The cells of the header row, and where it stands; the rows above it may be of any width."""
+        wanted, position, cells = self._dialect.header, Position(1, 1), None
+        for row in range(1, wanted + 1):
+            position = Position(self._reader.line_num + 1, 1)
+            try:
+                cells = next(self._reader, None)
+            except csv.Error as error:
+                raise InputError([self._syntax_finding(position.line, error)]) from None
+            if cells is None:
+                raise self._refusal(None, self._no_header(row - 1))
+            if row == 1 and cells and cells[0].startswith(_MISREAD_MARKS):
+                mark = "the file begins with a UTF-8 byte-order mark"
+                raise self._refusal(position, f"{mark} but is declared {self._dialect.encoding}; declare utf-8")
+        if not cells:
+            row_or_line = "line 1" if wanted == 1 else f"row {wanted}"
+            raise self._refusal(position, f"{row_or_line} is blank; the header was expected there")
+        return cells, position
+
+    def _no_header(self, rows: int) -> str:
+        if not rows:
+            return "the file is empty; a header line was expected"
+        ends = "1 row" if rows == 1 else f"{rows} rows"
+        return f"the file has {ends}; row {self._dialect.header} is declared to be the header"
+
     def __iter__(self) -> Iterator[list[str | int]]:
-        """Each sound record as its cells and its row number: the header is row 1, as in a spreadsheet."""
-        reader, width, row, line = self._reader, self._width, 1, self._reader.line_num
+        """Each sound record as its cells and its row number, counted from the file's first row as in a spreadsheet."""
+        reader, width, row, line = self._reader, self._width, self._dialect.header, self._reader.line_num
         try:
             for cells in reader:
                 row += 1

@@ -11,13 +11,14 @@ from pydantic import BeforeValidator, WithJsonSchema, model_validator
 
 from trivet.documents import read_yaml
 from trivet.faults import Fault, expected, refused
-from trivet.fields import Name, Text
+from trivet.fields import Between, Name, Text
 from trivet.findings import Finding, Position
 from trivet.validation import StrictModel, validate
 
 Format = Literal["csv", "parquet"]
 Encoding = Literal["utf-8", "cp1252", "latin-1"]
 Quote = Literal['"', "'"]
+Unnamed = Literal["refuse", "number"]
 
 _FORMATS: dict[str, Format] = {
     ".csv": "csv",
@@ -27,7 +28,7 @@ _FORMATS: dict[str, Format] = {
     ".pq": "parquet",
 }
 _DELIMITER = re.compile(r"[\t,;:|!#$%&*+/<=>?@^`~]")
-_CSV_ONLY = ("delimiter", "encoding", "quote")
+_CSV_ONLY = ("delimiter", "encoding", "quote", "header", "unnamed")
 
 
 def _read_delimiter(value: object) -> str:
@@ -55,6 +56,10 @@ class SourceModel(StrictModel):
     """Of a CSV file; `utf-8` may begin with a byte-order mark."""
     quote: Quote = '"'
     """Round the cells of a CSV file that hold a delimiter or a line end."""
+    header: Annotated[int, Between(1, 100)] = 1
+    """Row of a CSV file that names the columns; the rows above it, such as a title or units, are not loaded."""
+    unnamed: Unnamed = "refuse"
+    """What becomes of a column of a CSV file without a name; `number` calls it `column_` and its number."""
 
     @model_validator(mode="after")
     def _format_is_known(self) -> SourceModel:
@@ -107,6 +112,9 @@ class Source:
     delimiter: str
     encoding: Encoding
     quote: str
+    header: int
+    """The row that names the columns, counted from 1."""
+    unnamed: Unnamed
     file: str
     """The file that declares it."""
     position: Position | None
@@ -140,6 +148,8 @@ def read_sources(workspace: Path, file: str) -> tuple[tuple[Source, ...], list[F
             delimiter=source.delimiter,
             encoding=source.encoding,
             quote=source.quote,
+            header=source.header,
+            unnamed=source.unnamed,
             file=file,
             position=read.document.position(("sources", number, "files")),
             key=f"sources[{number}].files",

@@ -103,4 +103,14 @@ def _stage(workspace: Path, declared: Sequence[Source], folder: Path) -> tuple[l
 def _stage_file(file: WorkspaceFile, source: Source, copy: Path) -> StagedFile:
     if source.format == "parquet":
         return stage_parquet(file, copy)
-    return stage_csv(file, CsvDialect(source.delimiter, source.encoding, source.quote), copy)
+    return stage_csv(file, _dialect(source), copy)
+
+
+def _dialect(source: Source) -> CsvDialect:
+    return CsvDialect(
+        delimiter=source.delimiter,
+        encoding=source.encoding,
+        quote=source.quote,
+        header=source.header,
+        number_unnamed=source.unnamed == "number",
+    )
