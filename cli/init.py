@@ -1,4 +1,4 @@
-"""`trivet init`: an empty, commented workspace."""
+"""`trivet init`: a new workspace, small and commented or one of the examples."""
 
 from __future__ import annotations
 
@@ -13,16 +13,19 @@ from trivet.errors import UsageError
 from trivet.exits import Exit
 from worker.shipped import shipped
 
+EXAMPLES = ("empty", "aruma", "water")
+"""The workspaces that ship with the program."""
 PRODUCTS = shutil.ignore_patterns("*.duckdb", "*.duckdb.wal", "trivet.db*", "__pycache__", ".warehouse*")
 """What a run leaves in a workspace, and a new one must not inherit."""
 
 
 @click.command()
 @click.argument("new", metavar="DIR", type=click.Path(path_type=Path))
+@click.option("--example", type=click.Choice(EXAMPLES), default=EXAMPLES[0], help="Copy this example, data and all.")
 @command
-def init(invocation: Invocation, new: Path) -> int:
-    """Make an empty, commented workspace in DIR."""
-    copy_example("empty", new)
+def init(invocation: Invocation, new: Path, example: str) -> int:
+    """Make a small, commented workspace in DIR, or copy an example."""
+    copy_example(example, new)
     if invocation.output.as_json:
         invocation.output.document({"workspace": str(new)})
     here = f"trivet -C {shlex.quote(str(new))}"

@@ -22,7 +22,13 @@ import pytest
 from tests.markdown import blocks
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = ("README.md", "docs/tutorial.md", "docs/how-to/own-workspace.md", "docs/how-to/ask.md")
+PAGES = (
+    "README.md",
+    "docs/tutorial.md",
+    "docs/how-to/own-workspace.md",
+    "docs/how-to/ask.md",
+    "docs/how-to/changing-exports.md",
+)
 
 NOT_RUN_HERE = {
     "make test": "it is what runs this test",

@@ -416,7 +416,7 @@ def test_a_second_ingest_at_once_is_turned_away_and_the_first_goes_on(workspace:
     assert list(workspace.glob(".warehouse.*.build")), "the running build must keep its folder"
 
 
-@pytest.mark.parametrize("name", ["aruma", "empty"])
+@pytest.mark.parametrize("name", ["aruma", "empty", "water"])
 def test_the_examples_can_be_ingested_as_they_are(tmp_path: Path, name: str) -> None:
     workspace = tmp_path / name
     shutil.copytree(EXAMPLES / name, workspace)
