@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from catalog.contract import Cardinality, Restates, Sensitivity
 from catalog.datatypes import TYPE_NAMES, DataType, parse_type
-from trivet.faults import expected
+from trivet.faults import expected, refused
 from trivet.fields import Between, DurationText, Flag, Name, Prose, Text
 from trivet.validation import StrictModel
 
@@ -137,11 +137,20 @@ class ObjectTypeModel(StrictModel):
     properties: Annotated[list[PropertyModel], Field(min_length=1)]
 
 
+def _read_link_keys(value: object) -> object:
+    if value == []:
+        raise refused(
+            "a link needs at least one key on each side, compared by equality, or every row would meet every other; "
+            "what is compared by `<` or `>` belongs in a monitor's condition"
+        )
+    return value
+
+
 class LinkEndModel(StrictModel):
     """One side of a link."""
 
     object: Name
-    keys: Annotated[list[Name], Field(min_length=1)]
+    keys: Annotated[list[Name], Field(min_length=1), BeforeValidator(_read_link_keys)]
 
 
 class AsOfModel(StrictModel):

@@ -16,7 +16,7 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 
 from trivet.documents import EMPTY, Path, shown
 from trivet.findings import did_you_mean
-from trivet.shapes import bare_type, child_shape, fields_of, is_union, tagged_member, union_members
+from trivet.shapes import bare_type, child_shape, choices_of, fields_of, is_union, tagged_member, union_members
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,10 @@ def _faults(error: ErrorDetails, value: object, path: Path) -> Iterator[Fault]:
 
 def _key_fault(kind: str, key: str, shape: Any, path: Path) -> Fault:
     if kind == "missing":
-        return Fault(path, f"missing key '{key}'")
+        # A choice that nobody can be expected to guess is told with what it decides.
+        choices, meaning = choices_of(shape, key)
+        expected_one = f": expected one of {', '.join(choices)}" if choices else ""
+        return Fault(path, f"missing key '{key}'{expected_one}{f'; {meaning}' if choices and meaning else ''}")
     hint = did_you_mean(shown(key), fields_of(shape))
     return Fault((*path, key), f"unknown key '{shown(key)}'{hint}", at_key=True)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Sequence
+from enum import Enum
 from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel, Tag
@@ -47,6 +48,15 @@ def fields_of(shape: Any) -> dict[str, FieldInfo]:
     if not (isinstance(model, type) and issubclass(model, BaseModel)):
         return {}
     return {field.alias or name: field for name, field in model.model_fields.items()}
+
+
+def choices_of(shape: Any, key: str) -> tuple[list[str], str]:
+    """The closed list of values that may stand under a key of a model, and what the model says of the key."""
+    field = fields_of(shape).get(key)
+    kind = bare_type(field)
+    if field is None or not (isinstance(kind, type) and issubclass(kind, Enum)):
+        return [], ""
+    return [str(member.value) for member in kind], field.description or ""
 
 
 def child_shape(shape: Any, part: str | int) -> Any:
