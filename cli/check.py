@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import click
 
 from catalog.engines.port import EngineFault
@@ -12,29 +14,36 @@ from sources.views import read_views
 from trivet.errors import InputError, UnavailableError
 from trivet.exits import Exit
 from trivet.findings import Finding
+from worker.live_checks import LiveReport, check_live
+from worker.rule_testing import RuleTestResult, run_rule_tests
 from worker.workspace import CONTRACT_FILE, SOURCES_FILE, VIEWS_FOLDER, Workspace
 
 
 @click.command()
-@click.option("--live", is_flag=True, help="Also hold the contract against the warehouse.")
+@click.option("--live", is_flag=True, help="Also hold contract and monitors against the warehouse.")
+@click.option("--tests", is_flag=True, help="Also run the rule tests of the monitor files.")
 @command
-def check(invocation: Invocation, live: bool) -> int:
+def check(invocation: Invocation, live: bool, tests: bool) -> int:
     """Check settings, contract, monitors, sources and views: all errors at once."""
     workspace = invocation.workspace()
-    findings = [*workspace.findings, *_source_findings(workspace)]
-    if findings:
-        raise InputError(findings)
-    found = _live_findings(invocation, workspace) if live else ()
+    faults = [*workspace.findings, *_source_findings(workspace)]
+    if faults:
+        raise InputError(faults)
+    report = _live_report(invocation, workspace) if live else None
+    results = _test_results(invocation, workspace) if tests else None
+    found = [*(report.findings if report else ()), *(item for result in results or () for item in result.findings)]
     if invocation.output.as_json:
-        invocation.output.document({"ok": not found, "findings": [item.to_json() for item in found]})
+        _document(invocation, found, report, results)
+    for warning in report.warnings if report else ():
+        invocation.output.complain(f"warning: {warning}")
     for finding in found:
         invocation.output.complain(str(finding))
+    failed = [result for result in results or () if result.differences]
+    if failed:
+        invocation.output.complain(f"{len(failed)} of {_counted(results or (), 'rule test')} failed")
     if found:
         return Exit.CHECK_FAILED
-    _, contract, monitors = workspace.require()
-    counted = ((contract.object_types, "object type"), (contract.link_types, "link"), (monitors, "monitor"))
-    counts = ", ".join(f"{len(items)} {noun}{'' if len(items) == 1 else 's'}" for items, noun in counted)
-    invocation.output.print(f"fine: contract {contract.id} {contract.version}, {counts}")
+    invocation.output.print(f"fine: {_summary(workspace, results)}")
     return Exit.FINE
 
 
@@ -49,11 +58,48 @@ def _source_findings(workspace: Workspace) -> list[Finding]:
     return [*findings, *view_findings]
 
 
-def _live_findings(invocation: Invocation, workspace: Workspace) -> tuple[Finding, ...]:
-    _, contract, _ = workspace.require()
+def _live_report(invocation: Invocation, workspace: Workspace) -> LiveReport:
+    _, contract, monitors = workspace.require()
+    engine = invocation.wiring(workspace).engine()
     try:
-        with invocation.wiring(workspace).engine().snapshot() as snapshot:
+        with engine.snapshot() as snapshot:
             found = {item.view: columns for item in contract.object_types if (columns := snapshot.columns(item.view))}
+        lacking = check_columns({item.view: item.columns for item in contract.object_types}, found, CONTRACT_FILE)
+        # Of a contract whose views are not all there, the data says nothing more.
+        return LiveReport(lacking, ()) if lacking else check_live(contract, monitors, engine, CONTRACT_FILE)
     except EngineFault as error:
         raise UnavailableError(str(error)) from error
-    return check_columns({item.view: item.columns for item in contract.object_types}, found, CONTRACT_FILE)
+
+
+def _test_results(invocation: Invocation, workspace: Workspace) -> list[RuleTestResult]:
+    _, contract, monitors = workspace.require()
+    return list(run_rule_tests(monitors, contract, invocation.wiring(workspace).fixture))
+
+
+def _document(
+    invocation: Invocation,
+    found: Sequence[Finding],
+    report: LiveReport | None,
+    results: Sequence[RuleTestResult] | None,
+) -> None:
+    document: dict[str, object] = {"ok": not found, "findings": [item.to_json() for item in found]}
+    if report is not None:
+        document["warnings"] = [item.to_json() for item in report.warnings]
+    if results is not None:
+        document["tests"] = [result.to_json() for result in results]
+    invocation.output.document(document)
+
+
+def _summary(workspace: Workspace, results: Sequence[RuleTestResult] | None) -> str:
+    _, contract, monitors = workspace.require()
+    counted: list[tuple[Sequence[object], str]] = [
+        (contract.object_types, "object type"),
+        (contract.link_types, "link"),
+        (monitors, "monitor"),
+    ]
+    counted += [(results, "rule test")] if results is not None else []
+    return f"contract {contract.id} {contract.version}, {', '.join(_counted(items, noun) for items, noun in counted)}"
+
+
+def _counted(items: Sequence[object], noun: str) -> str:
+    return f"{len(items)} {noun}{'' if len(items) == 1 else 's'}"

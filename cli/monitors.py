@@ -164,6 +164,7 @@ def _as_json(definition: MonitorDefinition) -> dict[str, object]:
         "owner": definition.owner or None,
         "runbook": definition.runbook or None,
         "labels": dict(definition.labels),
+        "tests": [test.name for test in definition.tests],
         "definition_hash": definition.definition_hash,
         "file": definition.file,
     }

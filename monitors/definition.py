@@ -7,6 +7,7 @@ from datetime import timedelta
 
 from catalog.expressions.printing import print_condition
 from catalog.expressions.tree import Condition
+from monitors.rule_tests import RuleTest
 from trivet.canonical import Json, content_hash
 from trivet.verdicts import Severity
 
@@ -61,6 +62,8 @@ class MonitorDefinition:
     owner: str = ""
     runbook: str = ""
     labels: tuple[tuple[str, str], ...] = ()
+    tests: tuple[RuleTest, ...] = field(default=(), compare=False)
+    """What `trivet check --tests` runs; no verdict depends on it."""
     file: str = field(default="", compare=False)
     """Where it was defined, relative to the workspace."""
 

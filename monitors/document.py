@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field, WithJsonSchema
 
+from trivet.documents import EMPTY
+from trivet.faults import expected
 from trivet.fields import Between, DurationText, Flag, Name, Prose, Slug, Text
 from trivet.validation import StrictModel
-from trivet.verdicts import Severity
+from trivet.verdicts import Reason, Severity
+
+
+def _read_cell(value: object) -> str:
+    if not isinstance(value, str):
+        advice = 'write "" for a blank, and leave it out where it is NULL' if value is EMPTY else ""
+        raise expected("a text", advice=advice)
+    return str(value)
+
+
+_PLAIN = [{"type": "string"}, {"type": "number"}, {"type": "boolean"}]
+Cell = Annotated[str, BeforeValidator(_read_cell), WithJsonSchema({"anyOf": _PLAIN})]
+"""A cell of a raw table: any text, a blank one too. `27.20` need not be quoted, it is the text that was written."""
+KeyModel: TypeAlias = Cell | dict[Name, Cell]
+"""A member's key as it is shown: the text alone, or by property where there are several."""
+_Count = Annotated[int, Between(0)]
 
 
 class ScheduleModel(StrictModel):
@@ -27,6 +44,45 @@ class NoDataModel(StrictModel):
     alert: Flag = True
     tolerate: Annotated[int, Between(0)] = 0
     """Undecided members that do not yet alert."""
+
+
+class UndecidedModel(StrictModel):
+    """A member that must not be decided, and why."""
+
+    key: KeyModel
+    reason: Reason
+
+
+class CountsModel(StrictModel):
+    """Counts that must be found; those left out are not looked at."""
+
+    population: _Count | None = None
+    breach: _Count | None = None
+    no_data: _Count | None = None
+    compliant: _Count | None = None
+    partial: _Count | None = None
+    duplicate_keys: _Count | None = None
+
+
+class ExpectModel(StrictModel):
+    """What a monitor must say. Where members are named, whoever is not must be compliant."""
+
+    breach: list[KeyModel] | None = None
+    """The keys of the breached members."""
+    no_data: dict[Cell, Reason] | list[UndecidedModel] | None = None
+    """The reason of each undecided member."""
+    counts: CountsModel | None = None
+
+
+class RuleTestModel(StrictModel):
+    """Rows that a monitor is given, and what it must say of them."""
+
+    name: Text
+    given: dict[Name, list[dict[Name, Cell]]]
+    """Rows by object type. Cells are text, as raw tables have them; what is left out is NULL."""
+    at: Text | None = None
+    """The slot's instant."""
+    expect: ExpectModel
 
 
 class MonitorModel(StrictModel):
@@ -60,6 +116,8 @@ class MonitorModel(StrictModel):
     owner: Text | None = None
     runbook: Text | None = None
     labels: dict[Name, Text] = {}
+    tests: list[RuleTestModel] = []
+    """What `trivet check --tests` runs."""
 
 
 class MonitorFileModel(StrictModel):

@@ -14,6 +14,8 @@ from catalog.expressions.tree import Condition, condition_links
 from monitors.cron import cron_fault
 from monitors.definition import MonitorDefinition, NoDataPolicy, Schedule
 from monitors.document import MonitorFileModel, MonitorModel, ScheduleModel
+from monitors.rule_test_loading import load_rule_tests
+from monitors.rule_tests import RuleTest
 from trivet.clock import is_time_zone
 from trivet.documents import Document, Path, in_order
 from trivet.findings import Finding, did_you_mean
@@ -106,9 +108,11 @@ def _load_monitor(
     if breach_when is not None and where is not None and not findings:
         fault = breach_fault(breach_when, where, Scope(contract, object_type))
         findings += [] if fault is None else [document.finding((*path, "breach_when"), fault.message)]
+    tests, faults = load_rule_tests(document, path, model.tests, contract, object_type.primary_key)
+    findings += faults
     if breach_when is None or findings:
         return None, findings
-    return _definition(model, breach_when, where, document.file), []
+    return _definition(model, breach_when, where, tests, document.file), []
 
 
 def _load_condition(
@@ -186,7 +190,9 @@ def _schedule(model: ScheduleModel | None) -> Schedule | None:
     return Schedule(model.every, model.cron, model.timezone) if model else None
 
 
-def _definition(model: MonitorModel, breach_when: Condition, where: Condition | None, file: str) -> MonitorDefinition:
+def _definition(
+    model: MonitorModel, breach_when: Condition, where: Condition | None, tests: tuple[RuleTest, ...], file: str
+) -> MonitorDefinition:
     return MonitorDefinition(
         id=model.id,
         object=model.object,
@@ -207,5 +213,6 @@ def _definition(model: MonitorModel, breach_when: Condition, where: Condition | 
         owner=model.owner or "",
         runbook=model.runbook or "",
         labels=tuple(sorted(model.labels.items())),
+        tests=tests,
         file=file,
     )

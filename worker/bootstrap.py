@@ -19,6 +19,7 @@ from alerts.recording import apply
 from alerts.routing import Target, routing_of
 from catalog.contract import Contract
 from catalog.engines.duckdb_engine import DuckDBEngine
+from catalog.engines.duckdb_fixture import FixtureEngine, FixtureTable
 from catalog.engines.port import Engine
 from monitors.evaluation import Evaluation
 from sources.check import check_columns
@@ -67,6 +68,10 @@ class Wiring:
     def engine(self) -> Engine:
         """The warehouse engine."""
         return DuckDBEngine(self.warehouse)
+
+    def fixture(self, tables: Mapping[str, FixtureTable]) -> Engine:
+        """An engine of the warehouse's kind over tables in memory, by the names of the views that they stand for."""
+        return FixtureEngine(tables)
 
     def evaluator(self, contract: Contract) -> Evaluator:
         """The evaluator over this workspace's warehouse."""

@@ -28,6 +28,7 @@ PAGES = (
     "docs/how-to/own-workspace.md",
     "docs/how-to/ask.md",
     "docs/how-to/changing-exports.md",
+    "docs/how-to/test-a-monitor.md",
 )
 
 NOT_RUN_HERE = {

@@ -15,7 +15,7 @@ import pytest
 from catalog import link_rules, loading, object_rules
 from catalog.contract import Contract
 from catalog.loading import load_contract
-from monitors import cron
+from monitors import cron, rule_test_loading
 from monitors import loading as monitor_loading
 from monitors.loading import load_monitors
 from trivet.documents import read_yaml
@@ -98,7 +98,7 @@ def messages(module: ModuleType) -> set[str]:
     return {text for text in found if len(text) > 10}
 
 
-@pytest.mark.parametrize("module", [loading, object_rules, link_rules, monitor_loading, cron])
+@pytest.mark.parametrize("module", [loading, object_rules, link_rules, monitor_loading, rule_test_loading, cron])
 def test_every_finding_that_the_code_can_tell_is_told_by_some_case(module: ModuleType) -> None:
     told = "\n".join(line for file in [*CONTRACTS, *MONITORS] for line in expected(file))
     # Findings about several files stand in tests/unit/test_contract_loading.py; no cron line is known

@@ -14,8 +14,10 @@ from catalog.expressions.tree import Condition
 from catalog.loading import load_contract
 from monitors.definition import MonitorDefinition, NoDataPolicy, Schedule
 from monitors.loading import MonitorsResult, load_monitors
+from monitors.rule_tests import RuleTest
 from trivet.canonical import content_hash
 from trivet.documents import read_yaml
+from trivet.findings import Finding
 from trivet.verdicts import Severity
 
 CONTRACT = """\
@@ -161,6 +163,7 @@ CHANGES: dict[str, Any] = {
     "owner": "someone",
     "runbook": "https://other.example",
     "labels": (("a", "b"),),
+    "tests": (RuleTest("t", {}, None, (), (), True, {}, Finding("m.yaml", None, "", "")),),
     "file": "elsewhere.yaml",
 }
 DECIDING = {"id", "object", "breach_when", "where", "strict", "allow_empty"}

@@ -1,0 +1,130 @@
+"""What only the data shows: whether a contract's keys are keys, its links meet, and its monitors decide anything."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeAlias
+
+from catalog.contract import Contract, LinkType, ObjectType
+from catalog.engines.port import Engine, EngineFault, QueryTimeout, Snapshot
+from monitors.definition import MonitorDefinition
+from monitors.evaluation import Member, NotMade
+from trivet.findings import Finding
+from trivet.verdicts import Reason
+from worker.judging import Judgement, judge
+from worker.live_links import link_tells
+from worker.live_look import Told, counted, look_at, repeated_key
+
+_MOST_KINDS = 3
+_REASONS = {
+    Reason.SCOPE_UNKNOWN: "`where` cannot be decided",
+    Reason.LEFT_MISSING: "there is no row",
+    Reason.LEFT_NULL: "an own value cannot be read",
+    Reason.RIGHT_MISSING: "no linked row matches",
+    Reason.RIGHT_NULL: "no linked row has a value that can be read",
+    Reason.RIGHT_AMBIGUOUS: "linked rows decide differently",
+    Reason.INSUFFICIENT: "too few values can be read",
+    Reason.SOURCE_STALE: "a source is too old",
+}
+
+_Tells: TypeAlias = Callable[[Snapshot], Iterator[Told]]
+
+
+@dataclass(frozen=True, slots=True)
+class LiveReport:
+    """What the data shows, in the order in which it was looked at."""
+
+    findings: tuple[Finding, ...]
+    """As things stand, a link or a monitor can decide nothing."""
+    warnings: tuple[Finding, ...]
+    """Something is decided, and the data is not as the contract says."""
+
+
+def check_live(
+    contract: Contract, monitors: Sequence[MonitorDefinition], engine: Engine, contract_file: str
+) -> LiveReport:
+    """Holds a contract and the enabled monitors against the data. Nothing is recorded.
+
+    Args:
+        contract: every view and column that it declares must be there.
+        monitors: judged as an evaluation judges them, if they are enabled.
+        engine: the warehouse.
+        contract_file: how findings name the contract.
+
+    Raises:
+        EngineFault: the warehouse cannot be opened.
+    """
+    findings: list[Finding] = []
+    warnings: list[Finding] = []
+    for file, about, tells in _looks(contract, monitors, contract_file):
+        for told in _look(tells, engine):
+            finding = Finding(file, None, "", f"{about}: {told.message}")
+            (findings if told.is_fault else warnings).append(finding)
+    return LiveReport(tuple(findings), tuple(warnings))
+
+
+def _looks(
+    contract: Contract, monitors: Sequence[MonitorDefinition], contract_file: str
+) -> Iterator[tuple[str, str, _Tells]]:
+    """Everything that is looked at: the file that speaks of it, its name, and what it tells of a snapshot."""
+    for item in contract.object_types:
+        yield contract_file, item.name, partial(_key_tells, contract, item)
+    for link in contract.link_types:
+        yield contract_file, f"link {link.source}.{link.name}", partial(_link_tells, contract, link)
+    for definition in monitors:
+        if definition.enabled:
+            yield definition.file, f"monitor {definition.id}", partial(_monitor_tells, contract, definition)
+
+
+def _look(tells: _Tells, engine: Engine) -> Iterator[Told]:
+    """Looks on a snapshot of its own: after a fault, such as a time limit, a snapshot is spent."""
+    with engine.snapshot() as snapshot:
+        try:
+            yield from tells(snapshot)
+        except QueryTimeout as error:
+            yield Told(f"could not be looked at within the contract's time limit: {error}", is_fault=False)
+        except EngineFault as error:
+            yield Told(f"could not be looked at: {error}", is_fault=True)
+
+
+def _key_tells(contract: Contract, of: ObjectType, snapshot: Snapshot) -> Iterator[Told]:
+    look = look_at(contract, snapshot)
+    rows, unkeyed = look.numbers(look.queries.keys(of, of.primary_key))
+    if unkeyed:
+        key = f"{'a part of ' if len(of.primary_key) > 1 else ''}the primary key ({', '.join(of.primary_key)})"
+        message = f"in {unkeyed:,} of {counted(rows, 'row')} of {of.view} {key} cannot be read; such rows are judged, "
+        yield Told(f"{message}and cannot be told apart", is_fault=False)
+    if (found := repeated_key(look, of, of.primary_key)) is not None:
+        message = f"the primary key repeats: {found}; each row is judged, and counted, as a member of its own"
+        yield Told(message, is_fault=False)
+
+
+def _link_tells(contract: Contract, link: LinkType, snapshot: Snapshot) -> Iterator[Told]:
+    return link_tells(look_at(contract, snapshot), link)
+
+
+def _monitor_tells(contract: Contract, definition: MonitorDefinition, snapshot: Snapshot) -> Iterator[Told]:
+    found = judge(definition, contract, snapshot)
+    outcome = found.outcome
+    if isinstance(outcome, NotMade):
+        yield Told(f"could not be evaluated: {outcome.reason}: {outcome.message}", is_fault=True)
+    elif outcome.population and outcome.no_data == outcome.population:
+        members = "its only member is" if outcome.population == 1 else f"all {outcome.population:,} members are"
+        yield Told(f"decides nothing: {members} no_data: {'; '.join(_kinds(found))}", is_fault=True)
+
+
+def _kinds(found: Judgement) -> Iterator[str]:
+    """The reasons of undecided members with their causes, the commonest first."""
+    kinds = Counter((member.reason, _causes(member)) for member in found.undecided)
+    for (reason, causes), count in kinds.most_common(_MOST_KINDS):
+        if reason is not None:
+            yield f"{count:,} {reason} ({_REASONS[reason]}{f'; {causes}' if causes else ''})"
+    if len(kinds) > _MOST_KINDS:
+        yield "and others"
+
+
+def _causes(member: Member) -> str:
+    return "; ".join(f"{operand}: {', '.join(causes)}" for operand, causes in sorted(member.causes.items()))
