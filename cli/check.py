@@ -66,7 +66,9 @@ def _live_report(invocation: Invocation, workspace: Workspace) -> LiveReport:
             found = {item.view: columns for item in contract.object_types if (columns := snapshot.columns(item.view))}
         lacking = check_columns({item.view: item.columns for item in contract.object_types}, found, CONTRACT_FILE)
         # Of a contract whose views are not all there, the data says nothing more.
-        return LiveReport(lacking, ()) if lacking else check_live(contract, monitors, engine, CONTRACT_FILE)
+        if lacking:
+            return LiveReport(lacking, ())
+        return check_live(contract, monitors, engine, CONTRACT_FILE, invocation.clock.now())
     except EngineFault as error:
         raise UnavailableError(str(error)) from error
 

@@ -10,7 +10,7 @@ from catalog.contract import Contract, ObjectType, Sensitivity
 from catalog.expressions.checking import Scope, check_condition
 from catalog.expressions.satisfiability import breach_fault, never_faults
 from catalog.expressions.syntax import SyntaxFault, parse_condition
-from catalog.expressions.tree import Condition, condition_links
+from catalog.expressions.tree import Condition, condition_links, uses_clock
 from monitors.cron import cron_fault
 from monitors.definition import MonitorDefinition, NoDataPolicy, Schedule
 from monitors.document import MonitorFileModel, MonitorModel, ScheduleModel
@@ -110,9 +110,18 @@ def _load_monitor(
         findings += [] if fault is None else [document.finding((*path, "breach_when"), fault.message)]
     tests, faults = load_rule_tests(document, path, model.tests, contract, object_type.primary_key)
     findings += faults
+    findings += _clockless_findings(tests, [breach_when, where])
     if breach_when is None or findings:
         return None, findings
     return _definition(model, breach_when, where, tests, document.file), []
+
+
+def _clockless_findings(tests: Sequence[RuleTest], conditions: Sequence[Condition | None]) -> Iterator[Finding]:
+    """A test of a condition that looks at the clock must say what the clock shows, or its verdict would change."""
+    if any(uses_clock(condition) for condition in conditions if condition is not None):
+        for test in tests:
+            if test.at is None:
+                yield test.finding("the condition looks at the clock; add `at: 2026-01-01T00:00:00Z`")
 
 
 def _load_condition(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from typing import TypeAlias
 
@@ -44,7 +45,7 @@ class LiveReport:
 
 
 def check_live(
-    contract: Contract, monitors: Sequence[MonitorDefinition], engine: Engine, contract_file: str
+    contract: Contract, monitors: Sequence[MonitorDefinition], engine: Engine, contract_file: str, at: datetime
 ) -> LiveReport:
     """Holds a contract and the enabled monitors against the data. Nothing is recorded.
 
@@ -53,13 +54,14 @@ def check_live(
         monitors: judged as an evaluation judges them, if they are enabled.
         engine: the warehouse.
         contract_file: how findings name the contract.
+        at: the instant for conditions that look at the clock.
 
     Raises:
         EngineFault: the warehouse cannot be opened.
     """
     findings: list[Finding] = []
     warnings: list[Finding] = []
-    for file, about, tells in _looks(contract, monitors, contract_file):
+    for file, about, tells in _looks(contract, monitors, contract_file, at):
         for told in _look(tells, engine):
             finding = Finding(file, None, "", f"{about}: {told.message}")
             (findings if told.is_fault else warnings).append(finding)
@@ -67,7 +69,7 @@ def check_live(
 
 
 def _looks(
-    contract: Contract, monitors: Sequence[MonitorDefinition], contract_file: str
+    contract: Contract, monitors: Sequence[MonitorDefinition], contract_file: str, at: datetime
 ) -> Iterator[tuple[str, str, _Tells]]:
     """Everything that is looked at: the file that speaks of it, its name, and what it tells of a snapshot."""
     for item in contract.object_types:
@@ -76,7 +78,7 @@ def _looks(
         yield contract_file, f"link {link.source}.{link.name}", partial(_link_tells, contract, link)
     for definition in monitors:
         if definition.enabled:
-            yield definition.file, f"monitor {definition.id}", partial(_monitor_tells, contract, definition)
+            yield definition.file, f"monitor {definition.id}", partial(_monitor_tells, contract, definition, at)
 
 
 def _look(tells: _Tells, engine: Engine) -> Iterator[Told]:
@@ -106,8 +108,10 @@ def _link_tells(contract: Contract, link: LinkType, snapshot: Snapshot) -> Itera
     return link_tells(look_at(contract, snapshot), link)
 
 
-def _monitor_tells(contract: Contract, definition: MonitorDefinition, snapshot: Snapshot) -> Iterator[Told]:
-    found = judge(definition, contract, snapshot)
+def _monitor_tells(
+    contract: Contract, definition: MonitorDefinition, at: datetime, snapshot: Snapshot
+) -> Iterator[Told]:
+    found = judge(definition, contract, snapshot, at)
     outcome = found.outcome
     if isinstance(outcome, NotMade):
         yield Told(f"could not be evaluated: {outcome.reason}: {outcome.message}", is_fault=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import TypeAlias
 
 from catalog.contract import Contract
@@ -22,6 +23,10 @@ from worker.judging import Judgement, judge
 Fixture: TypeAlias = Callable[[Mapping[str, FixtureTable]], Engine]
 """Makes a warehouse of tables, by the names of the views that they stand for."""
 _Key: TypeAlias = tuple[tuple[str, str | None], ...]
+
+
+_ANY_INSTANT = datetime(2000, 1, 1, tzinfo=UTC)
+"""For conditions that look at no clock; loading refuses a test of one that does, and says no instant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +90,7 @@ def _differences(
         for item in contract.object_types
     }
     with fixture(tables).snapshot() as snapshot:
-        found = judge(definition, contract, snapshot)
+        found = judge(definition, contract, snapshot, test.at or _ANY_INSTANT)
         if isinstance(found.outcome, NotMade):
             message = f"none: {found.outcome.reason}: {found.outcome.message}"
             yield Difference("the evaluation", "a verdict of each member", message)
@@ -106,7 +111,7 @@ def _member_differences(
     flagged = (*found.breached, *found.undecided)
     given = Counter((_key(member.key), _said(member.verdict, member.reason)) for member in flagged)
     missed, unlooked_for = expected - given, given - expected
-    compliant = _compliant_keys(definition, contract, snapshot) if missed else set()
+    compliant = _compliant_keys(definition, test, contract, snapshot) if missed else set()
     causes = {_key(member.key): causes for member in found.undecided if (causes := _causes(member))}
     for key in sorted({key for key, _ in (*missed, *unlooked_for)}, key=_in_order):
         wanted = [said for of, said in missed.elements() if of == key] or [Verdict.COMPLIANT.value]
@@ -125,10 +130,10 @@ def _expected_members(test: RuleTest) -> Iterator[tuple[_Key, str]]:
         yield _key(key), _said(Verdict.NO_DATA, reason)
 
 
-def _compliant_keys(definition: MonitorDefinition, contract: Contract, snapshot: Snapshot) -> set[_Key]:
+def _compliant_keys(definition: MonitorDefinition, test: RuleTest, contract: Contract, snapshot: Snapshot) -> set[_Key]:
     """The compliant members, which no query lists: those that breach the negated condition."""
     negated = replace(definition, breach_when=Not(definition.breach_when))
-    return {_key(member.key) for member in judge(negated, contract, snapshot).breached}
+    return {_key(member.key) for member in judge(negated, contract, snapshot, test.at or _ANY_INSTANT).breached}
 
 
 def _key(key: MemberKey) -> _Key:

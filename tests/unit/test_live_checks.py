@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -20,6 +20,7 @@ from worker.live_checks import check_live
 ITEM = ObjectType("item", "ontology.item", ("id",), (Property("id", TEXT),))
 SAME = LinkType("same", "item", ("id",), "item", ("id",), Cardinality.MANY_TO_MANY)
 CONTRACT = Contract("c", "1.0.0", "draft", "0" * 64, (ITEM,), (SAME,))
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 class Broken:
@@ -49,7 +50,7 @@ class Broken:
 
 
 def test_a_time_limit_is_a_warning_and_the_next_thing_is_looked_at() -> None:
-    report = check_live(CONTRACT, (), Broken(QueryTimeout("interrupted")), "contract.yaml")
+    report = check_live(CONTRACT, (), Broken(QueryTimeout("interrupted")), "contract.yaml", NOW)
     assert report.findings == ()
     assert [finding.message for finding in report.warnings] == [
         "item: could not be looked at within the contract's time limit: interrupted",
@@ -58,7 +59,7 @@ def test_a_time_limit_is_a_warning_and_the_next_thing_is_looked_at() -> None:
 
 
 def test_any_other_fault_is_a_finding() -> None:
-    report = check_live(CONTRACT, (), Broken(EngineFault("out of order")), "contract.yaml")
+    report = check_live(CONTRACT, (), Broken(EngineFault("out of order")), "contract.yaml", NOW)
     assert report.warnings == ()
     assert [finding.message for finding in report.findings] == [
         "item: could not be looked at: out of order",
@@ -68,7 +69,7 @@ def test_any_other_fault_is_a_finding() -> None:
 
 def test_every_query_is_certified_for_monitors() -> None:
     engine = Broken(QueryTimeout("interrupted"))
-    check_live(CONTRACT, (), engine, "contract.yaml")
+    check_live(CONTRACT, (), engine, "contract.yaml", NOW)
     assert [query.purpose for query in engine.asked] == [Purpose.MONITOR] * 2
 
 
