@@ -161,10 +161,11 @@ class RowComparisons:
     def _compare(self, operator: ComparisonOperator, left: Operand, right: Operand) -> str:
         if any(isinstance(side, PropertyRef) and self.is_censored(side) for side in (left, right)):
             return self._compare_intervals(operator, left, right)
-        first, second = self._in_one_type(left, right)
+        first, second = self.in_one_type(left, right)
         return f"{first} {'<>' if operator is ComparisonOperator.NOT_EQUAL else operator} {second}"
 
-    def _in_one_type(self, left: Operand, right: Operand) -> tuple[str, str]:
+    def in_one_type(self, left: Operand, right: Operand) -> tuple[str, str]:
+        """Both sides of a comparison as they are compared."""
         convert = self._common_conversion(type_of(left, self.scope), type_of(right, self.scope))
         sides = ((left, type_of(left, self.scope)), (right, type_of(right, self.scope)))
         first, second = (convert(self.operand(side), of, isinstance(side, Literal)) for side, of in sides)

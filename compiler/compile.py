@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from catalog.contract import Contract
+from catalog.contract import Contract, ObjectType
 from catalog.expressions.checking import Scope
-from catalog.referee.certified import CertifiedQuery, Purpose
+from catalog.referee.certified import Purpose
 from catalog.referee.certify import certified_or_fault
 from compiler.compiled import CompiledMonitor, MemberQuery
 from compiler.dialects.dialect import Dialect
@@ -39,23 +39,31 @@ def compile_monitor(
     Raises:
         LookupError: a condition looks at the clock, and there is no `at`.
     """
-    object_type = contract.object_type(definition.object)
-    if object_type is None:
-        raise LookupError(f"the contract has no object type {definition.object}")
+    object_type = object_type_of(definition, contract)
     dialect = DIALECTS[dialect_name]()
     plan = plan_monitor(definition, Scope(contract, object_type), physical, at)
     queries = Queries(plan, dialect)
-
-    def certified(sql: str) -> CertifiedQuery:
-        return certified_or_fault(sql, contract, Purpose.MONITOR, dialect.name)
-
-    def member_query(select: MemberSelect) -> MemberQuery:
-        return MemberQuery(certified(select.sql), select.columns)
-
     return CompiledMonitor(
         definition=definition,
         plan=plan,
-        breach=member_query(queries.breach()),
-        no_data=member_query(queries.no_data()),
-        population=certified(queries.population()),
+        breach=certified_member_query(queries.breach(), contract, dialect),
+        no_data=certified_member_query(queries.no_data(), contract, dialect),
+        population=certified_or_fault(queries.population(), contract, Purpose.MONITOR, dialect.name),
     )
+
+
+def certified_member_query(select: MemberSelect, contract: Contract, dialect: Dialect) -> MemberQuery:
+    """A query with one row per member, certified."""
+    return MemberQuery(certified_or_fault(select.sql, contract, Purpose.MONITOR, dialect.name), select.columns)
+
+
+def object_type_of(definition: MonitorDefinition, contract: Contract) -> ObjectType:
+    """The object type that a monitor watches.
+
+    Raises:
+        LookupError: the contract has none of that name, which loading finds.
+    """
+    object_type = contract.object_type(definition.object)
+    if object_type is None:
+        raise LookupError(f"the contract has no object type {definition.object}")
+    return object_type

@@ -50,3 +50,31 @@ class CompiledMonitor:
     no_data: MemberQuery
     population: CertifiedQuery
     """One row: population, compliant, partial, unaccounted, duplicate_keys."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeldMonitor:
+    """The three queries of a monitor over the rows that a scan left to it."""
+
+    breach: MemberQuery
+    no_data: MemberQuery
+    population: CertifiedQuery
+    """As `CompiledMonitor.population`, of those rows alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledScan:
+    """One pass over a view for several monitors, in the statements that follow on each other."""
+
+    monitors: tuple[str, ...]
+    """Ids, in the order of the counts."""
+    tally: CertifiedQuery
+    """To be held as `HeldName.TALLY`."""
+    settled: CertifiedQuery
+    """One row over the tally: rows of the view, then for each monitor settled, outside, settled and partial."""
+    unsettled: CertifiedQuery
+    """Over the tally; to be held as `HeldName.UNSETTLED`."""
+    marked: CertifiedQuery
+    """One row over the unsettled: for each monitor breach, undecided, open, and all that are left."""
+    keys: CertifiedQuery
+    """One row: distinct keys of the view that repeat, and its rows whose key is indeterminate."""

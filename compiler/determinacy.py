@@ -167,12 +167,15 @@ class PropertyRules:
                 return column
 
     def _text_rule(self, alias: str, name: str) -> str:
-        text = self._column(alias, names.text(name))
+        text, number = (self._column(alias, part(name)) for part in (names.text, names.number))
+        return self._rule_over(text, number, self._unread(alias))
+
+    def _rule_over(self, text: str, number: str, unread: str) -> str:
         match self.declared.type.kind:
             case Kind.TEXT:
-                return self._unread(alias)
+                return unread
             case Kind.INTEGER | Kind.DECIMAL:
-                return self.dialect.exact_value(self.declared.type, self._column(alias, names.number(name)))
+                return self.dialect.exact_value(self.declared.type, number)
             case Kind.DOUBLE:
                 return self.dialect.double_value(text)
             case Kind.BOOLEAN:

@@ -36,6 +36,16 @@ def read(name: str) -> str:
     return f"{name} read"
 
 
+def quick(name: str) -> str:
+    """The determinate value, read without the stages."""
+    return f"{name} quick"
+
+
+def carried(column: str) -> str:
+    """A column of the view as it is, carried along for the rows that are not settled."""
+    return f"view {column}"
+
+
 def side(name: str) -> str:
     """The side of a censored value."""
     return f"{name} side"

@@ -35,6 +35,8 @@ class RelationPlan:
     object_type: ObjectType
     properties: tuple[Property, ...]
     """The properties read, each once."""
+    flag: str | None = None
+    """Boolean column of the view that says which of its rows are read; None where all are."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,14 +24,15 @@ from catalog.expressions.tree import (
     Presence,
     Quantifier,
 )
-from compiler.facts import Facts, conjunction, disjunction
+from compiler.facts import conjunction, disjunction
+from compiler.member_facts import MemberFacts
 
 
 @dataclass(frozen=True, slots=True)
 class Predicates:
     """Writes the predicates of one plan over the relation `compared AS m`."""
 
-    facts: Facts
+    facts: MemberFacts
 
     def true(self, condition: Condition) -> str:
         """Whether the condition is decided, and true."""

@@ -9,10 +9,11 @@ from catalog.expressions.printing import print_operand
 from catalog.expressions.tree import Comparing, Condition, Exists, LinkCount, atom_links
 from compiler import names
 from compiler.compiled import OutputColumn, Role
+from compiler.decisions import Decisions
 from compiler.dialects.dialect import Dialect
 from compiler.facts import Facts
 from compiler.plan import LinkPlan, MonitorPlan, RelationPlan, conditions_of
-from compiler.predicates import Predicates, comparisons_with_parents
+from compiler.predicates import comparisons_with_parents
 from compiler.pruning import Relation, Selection, select, with_clause
 from compiler.reasons import Reasons, member_reason
 from compiler.relations import member_columns, relation_names, relations_of
@@ -36,8 +37,8 @@ class Queries:
         self._plan = plan
         self._dialect = dialect
         self._facts = Facts(plan, dialect)
-        self._predicates = Predicates(self._facts)
-        self._reasons = Reasons(plan, dialect, self._facts, self._predicates)
+        self._decisions = Decisions(self._facts)
+        self._reasons = Reasons(plan, dialect, self._facts, self._decisions.predicates)
         self._names = relation_names(plan)
         self._source = "counted" if plan.counted else plan.member.relation
         facts = self._facts.selections()
@@ -46,14 +47,14 @@ class Queries:
 
     def breach(self) -> MemberSelect:
         """The members whose condition is decided and true, with the row that decided."""
-        flagged = self._members("breached", self._breaches(), [(self._partial(), Role.PARTIAL)])
+        flagged = self._members("breached", self._decisions.breach(), [(self._decisions.partial(), Role.PARTIAL)])
         columns = [*self._keys(), *self._operands(), self._role_column(Role.PARTIAL), *self._provenance()]
         return self._member_select([flagged], "breached", columns)
 
     def no_data(self) -> MemberSelect:
         """The members that cannot be decided, with reason and causes: the complement."""
-        extra = [(self._scope_is("unknown"), SCOPE_UNKNOWN)] if self._where else []
-        undecided = self._members("undecided", self._undecided(), extra)
+        extra = [(self._decisions.scope_unknown(), SCOPE_UNKNOWN)] if self._where else []
+        undecided = self._members("undecided", self._decisions.undecided(), extra)
         reasons = self._counted_reasons()
         facts = [name for _, name in self._facts.selections()]
         kept = [*facts, *(name for _, name in extra)]
@@ -78,13 +79,13 @@ class Queries:
         `unaccounted` counts the members for which not exactly one of the three holds.
         """
         verdicts = [
-            (self._breaches(), "breach"),
-            (self._undecided(), "no_data"),
-            (self._compliant(), "compliant"),
+            (self._decisions.breach(), "breach"),
+            (self._decisions.undecided(), "no_data"),
+            (self._decisions.compliant(), "compliant"),
         ]
         keys = [(f"m.{self._dialect.identifier(name)}", name) for name in self._key_names]
-        selections = [*keys, *verdicts, (self._partial(), "partial")]
-        where = f" WHERE {self._in_population()}" if self._where else ""
+        selections = [*keys, *verdicts, (self._decisions.partial(), "partial")]
+        where = f" WHERE NOT {self._decisions.outside()}" if self._where else ""
         judged = Relation(self._names["judged"], tuple(selections), f"{self._names['compared']} AS m{where}")
         number = " + ".join(f"CAST({self._judged(name)} AS INTEGER)" for _, name in verdicts)
         key_columns = [self._judged(name) for name in self._key_names]
@@ -112,40 +113,6 @@ class Queries:
     @property
     def _key_names(self) -> tuple[str, ...]:
         return self._plan.scope.object_type.primary_key
-
-    def _scope_is(self, truth: str) -> str:
-        where = self._plan.definition.where
-        if where is None:
-            raise LookupError("no `where` to ask about")
-        predicates = self._predicates
-        return {"true": predicates.true, "unknown": predicates.unknown}[truth](where)
-
-    def _in_population(self) -> str:
-        where = self._plan.definition.where
-        return f"NOT {self._predicates.false(where)}" if where is not None else "TRUE"
-
-    def _breaches(self) -> str:
-        return self._scoped(self._predicates.true(self._plan.definition.breach_when))
-
-    def _compliant(self) -> str:
-        return self._scoped(self._predicates.false(self._plan.definition.breach_when))
-
-    def _undecided(self) -> str:
-        unknown = self._scoped(self._predicates.unknown(self._plan.definition.breach_when))
-        return f"({self._scope_is('unknown')} OR {unknown})" if self._where else unknown
-
-    def _scoped(self, test: str) -> str:
-        return f"({self._scope_is('true')} AND {test})" if self._where else f"({test})"
-
-    def _partial(self) -> str:
-        found = [
-            test
-            for condition in conditions_of(self._plan.definition)
-            for atom, _ in comparisons_with_parents(condition)
-            for test in self._facts.met_unknown(atom)
-        ]
-        tests = list(dict.fromkeys(found))
-        return f"({' OR '.join(tests)})" if tests else "FALSE"
 
     def _counted_reasons(self) -> list[Selection]:
         counted = self._reasons.counted(self._plan.definition.breach_when)

@@ -26,23 +26,32 @@ def relation_names(plan: MonitorPlan) -> dict[str, str]:
     return found
 
 
-def relations_of(plan: MonitorPlan, dialect: Dialect) -> list[Relation]:
-    """Every relation of the WITH clause, in the order in which they build on each other."""
+def relations_of(
+    plan: MonitorPlan, dialect: Dialect, kind: type[PropertyRules] = PropertyRules, carried: Sequence[str] = ()
+) -> list[Relation]:
+    """Every relation of the WITH clause, in the order in which they build on each other.
+
+    Args:
+        plan: what is read.
+        dialect: how it is spelled.
+        kind: which form of the type rules reads it.
+        carried: columns of the member's view that are passed on as they are, under `names.carried`.
+    """
     spelled = relation_names(plan)
-    relations = _staged(plan, plan.member, spelled[plan.member.relation], dialect)
+    relations = _staged(plan, plan.member, spelled[plan.member.relation], dialect, kind, carried)
     for link in plan.links:
         name = spelled[link.far.relation]
         if link.link.as_of is None:
-            relations += _staged(plan, link.far, name, dialect)
+            relations += _staged(plan, link.far, name, dialect, kind)
         else:
-            relations += _staged(plan, link.far, f"{name}_dated", dialect)
+            relations += _staged(plan, link.far, f"{name}_dated", dialect, kind)
             relations.append(_in_time(link, name, f"{name}_dated", dialect))
     return [*relations, _counted(plan, dialect)] if plan.counted else relations
 
 
 def member_columns(plan: MonitorPlan) -> list[str]:
     """Every column of a member row that later relations may use, the counts of its links included."""
-    columns = [name for item in plan.member.properties for name in _final_columns(item.name, item.censored is not None)]
+    columns = [name for item in plan.member.properties for name in final_columns(item.name, item.censored is not None)]
     columns += [names.provenance(part) for part, _ in plan.member.object_type.provenance.named()]
     return columns + [names.count(link) for link in plan.counted]
 
@@ -64,24 +73,37 @@ def _count(plan: MonitorPlan, link: LinkPlan, dialect: Dialect) -> str:
     return f"CASE WHEN {can_match(link, 'm', dialect)} THEN (SELECT {counted} FROM {source}) END"
 
 
-def _staged(plan: MonitorPlan, relation: RelationPlan, name: str, dialect: Dialect) -> list[Relation]:
+def _staged(
+    plan: MonitorPlan,
+    relation: RelationPlan,
+    name: str,
+    dialect: Dialect,
+    kind: type[PropertyRules],
+    carried: Sequence[str] = (),
+) -> list[Relation]:
     physical = plan.physical.get(relation.object_type.view) if plan.physical is not None else None
     zone = plan.scope.contract.calendar.time_zone
-    rules = [PropertyRules(item, physical, dialect, zone) for item in relation.properties]
+    rules = [kind(item, physical, dialect, zone) for item in relation.properties]
     view = relation.object_type.view
     provenance = relation.object_type.provenance.named()
     text = [selection for rule in rules for selection in rule.text_stage("v")]
     text += [(f"v.{dialect.identifier(column)}", names.provenance(part)) for part, column in provenance]
+    text += [(f"v.{dialect.identifier(column)}", names.carried(column)) for column in carried]
     kept = [(names.provenance(part), names.provenance(part)) for part, _ in provenance]
+    kept += [(names.carried(column), names.carried(column)) for column in carried]
     number = [selection for rule in rules for selection in rule.number_stage("t")] + _kept("t", kept, dialect)
     value = [selection for rule in rules for selection in rule.value_stage("t")] + _kept("t", kept, dialect)
     cause = [selection for rule in rules for selection in rule.cause_stage("t")] + _kept("t", kept, dialect)
     return [
-        Relation(f"{name}_text", tuple(text), f"{view} AS v"),
+        Relation(f"{name}_text", tuple(text), f"{view} AS v{_narrowed(relation, dialect)}"),
         Relation(f"{name}_number", tuple(number), f"{name}_text AS t"),
         Relation(f"{name}_value", tuple(value), f"{name}_number AS t"),
         Relation(name, tuple(cause), f"{name}_value AS t"),
     ]
+
+
+def _narrowed(relation: RelationPlan, dialect: Dialect) -> str:
+    return f" WHERE v.{dialect.identifier(relation.flag)}" if relation.flag else ""
 
 
 def _kept(alias: str, columns: Sequence[Selection], dialect: Dialect) -> list[Selection]:
@@ -97,7 +119,7 @@ def _in_time(link: LinkPlan, name: str, dated: str, dialect: Dialect) -> Relatio
     as_of = link.link.as_of
     if as_of is None:
         raise LookupError(f"link {link.link.name} has no effective dates")
-    kept = [name for item in link.far.properties for name in _final_columns(item.name, item.censored is not None)]
+    kept = [name for item in link.far.properties for name in final_columns(item.name, item.censored is not None)]
     kept += [names.provenance(part) for part, _ in link.far.object_type.provenance.named()]
     selections = _kept("d", [(name, name) for name in kept], dialect)
     start = f"d.{dialect.identifier(as_of.valid_from)}"
@@ -113,7 +135,8 @@ def _in_time(link: LinkPlan, name: str, dated: str, dialect: Dialect) -> Relatio
     return Relation(name, tuple(selections), f"{dated} AS d")
 
 
-def _final_columns(name: str, censored: bool) -> list[str]:
+def final_columns(name: str, censored: bool) -> list[str]:
+    """The columns in which the last stage leaves a property."""
     ends = [names.side(name), names.low(name), names.high(name)] if censored else []
     return [name, names.cause(name), names.shown(name), *ends]
 

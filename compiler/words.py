@@ -6,6 +6,7 @@ from catalog.contract import Contract, LinkType, Restates
 from catalog.expressions.printing import print_condition
 from catalog.expressions.tree import Exists, atom_links, atoms, condition_links, counted_links, uses_clock
 from compiler.plan import conditions_of
+from compiler.planning import plan_lines
 from monitors.definition import MonitorDefinition
 
 
@@ -34,11 +35,7 @@ def explain_monitor(definition: MonitorDefinition, contract: Contract) -> list[s
             lines += _asked_lines(link, definition.strict, exists=name in asked, counted=name in counted)
     if any(uses_clock(condition) for condition in conditions_of(definition)):
         lines += ["", "Now and today are those of the slot that is evaluated."]
-    lines += [
-        "",
-        "Plan: breach query, no_data query and population query, each over correlated EXISTS, on one snapshot.",
-    ]
-    return lines
+    return [*lines, "", *plan_lines(definition, contract)]
 
 
 def _link_lines(link: LinkType, contract: Contract) -> list[str]:

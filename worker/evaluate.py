@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -21,13 +22,15 @@ import sqlalchemy as sa
 
 from catalog.contract import Contract
 from catalog.engines.port import Engine, Snapshot
+from compiler.planning import CHUNK, why_readable
 from monitors.definition import MonitorDefinition
 from monitors.evaluation import Evaluation, NotMade
 from trivet.clock import Clock, utc_text
 from trivet.verdicts import NotMadeReason, SlotCause, Trigger
 from worker.claims import Claim, finish, slot_evaluation_id
-from worker.judging import Judgement, judge, warehouse_fault
+from worker.judging import Judgement, warehouse_fault
 from worker.recording import record
+from worker.scanning import judge_many
 
 _log = logging.getLogger(__name__)
 
@@ -83,21 +86,30 @@ class Evaluator:
 
     def judge_batch(self, batch: Sequence[Slot]) -> Iterator[Evaluation]:
         """Judges the slots on one snapshot, and on a fresh one after a query that spoilt it."""
-        waiting = list(batch)
-        while waiting:
+        waiting = Waiting(batch)
+        while waiting.slots:
             try:
                 with self.engine.snapshot() as snapshot:
-                    while waiting:
-                        started = self.clock.now()
-                        judgement = judge(waiting[0].definition, self.contract, snapshot, waiting[0].at)
-                        yield self._evaluation(waiting.pop(0), started, judgement, snapshot)
-                        if judgement.spoilt:
-                            break
+                    yield from self._judge_waiting(waiting, snapshot)
             except Exception as error:
                 # Opening failed, so nothing can be said of the data to any of those that wait.
-                for slot in waiting:
+                for slot in waiting.slots:
                     yield self._evaluation(slot, self.clock.now(), Judgement(warehouse_fault(error)), None)
                 return
+
+    def _judge_waiting(self, waiting: Waiting, snapshot: Snapshot) -> Iterator[Evaluation]:
+        """Judges as many as the snapshot answers for."""
+        while portion := waiting.next_portion():
+            started = self.clock.now()
+            due = [(slot.definition, slot.at) for slot in portion.slots]
+            for judgement in judge_many(due, self.contract, snapshot, readable=portion.readable):
+                if judgement is None:
+                    waiting.separate(portion)
+                    return
+                yield self._evaluation(waiting.slots[0], started, judgement, snapshot)
+                waiting.slots.pop(0)
+                if judgement.spoilt:
+                    return
 
     def not_evaluated(self, slot: Slot, cause: SlotCause, message: str) -> Evaluation:
         """The evaluation of a slot that came due and that nobody will evaluate."""
@@ -148,11 +160,58 @@ class Evaluator:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Portion:
+    """Slots that are judged together, no monitor twice."""
+
+    slots: tuple[Slot, ...]
+    readable: bool = False
+    """Whether only the readable queries are left to be tried."""
+
+
+class Waiting:
+    """The slots of a batch that are not judged yet, in their order, and what was tried in vain for them."""
+
+    def __init__(self, batch: Sequence[Slot]) -> None:
+        self.slots = list(batch)
+        self._failed: Counter[str] = Counter()
+
+    def next_portion(self) -> Portion | None:
+        """The next slots that are judged together; None when all are judged."""
+        found: list[Slot] = []
+        for slot in self.slots[:CHUNK]:
+            failed = self._failed[slot.evaluation_id]
+            if not found and failed:
+                return Portion((slot,), readable=failed > 1)
+            alone = why_readable(slot.definition) is not None
+            if not found and alone:
+                return Portion((slot,), readable=True)
+            if failed or alone or any(other.definition.id == slot.definition.id for other in found):
+                break
+            found.append(slot)
+        return Portion(tuple(found)) if found else None
+
+    def separate(self, portion: Portion) -> None:
+        """What the portion shares failed: its first slot is judged alone next, or each if none was judged.
+
+        A slot that failed alone is judged by the readable queries next, which never fail to say what is wrong.
+        """
+        blamed = portion.slots if self.slots[0] is portion.slots[0] else self.slots[:1]
+        if len(portion.slots) == 1:
+            self._failed[portion.slots[0].evaluation_id] = 2
+        else:
+            self._failed.update(slot.evaluation_id for slot in blamed)
+
+
 def batches(slots: Iterable[Slot]) -> Iterator[list[Slot]]:
-    """The slots of each object type, in the order of their monitors' names."""
-    ordered = sorted(slots, key=lambda slot: (slot.definition.object, slot.definition.id, slot.at))
+    """The slots of each object type, in the order of their monitors' names; those that no pass can judge come last."""
+    ordered = sorted(slots, key=_in_batches)
     for _, batch in groupby(ordered, key=lambda slot: slot.definition.object):
         yield list(batch)
+
+
+def _in_batches(slot: Slot) -> tuple[str, bool, str, datetime]:
+    return slot.definition.object, why_readable(slot.definition) is not None, slot.definition.id, slot.at
 
 
 def manual_slots(monitors: Sequence[MonitorDefinition], contract: Contract, at: datetime) -> list[Slot]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
+from typing import TypeAlias
 
 from catalog.contract import Contract, ObjectType
 from catalog.engines.port import EngineFault, QueryTimeout, Snapshot, WarehouseMissing
@@ -53,11 +54,9 @@ def judge(definition: MonitorDefinition, contract: Contract, snapshot: Snapshot,
     """
     try:
         objects = involved_objects(definition, contract)
-        if (fault := _view_fault(objects, snapshot)) is not None:
+        if (fault := view_fault(objects, snapshot)) is not None:
             return Judgement(fault)
-        physical = tuple((item.view, tuple((snapshot.columns(item.view) or {}).items())) for item in objects)
-        clock = at if any(uses_clock(condition) for condition in conditions_of(definition)) else None
-        compiled = _compiled(definition, contract, physical, clock)
+        compiled = compiled_monitor(definition, contract, physical_columns(objects, snapshot), clock_of(definition, at))
         limit = contract.limits.timeout if definition.timeout is None else definition.timeout
         return _run(compiled, snapshot, limit)
     except QueryTimeout as error:
@@ -67,29 +66,37 @@ def judge(definition: MonitorDefinition, contract: Contract, snapshot: Snapshot,
     except Exception as error:
         # A fault of ours must not stop the other monitors, nor pass for a quiet night.
         _log.exception("monitor %s could not be judged", definition.id)
-        message = f"fault in Trivet: {_one_line(error)}"
+        message = f"fault in Trivet: {one_line(error)}"
         return Judgement(NotMade(NotMadeReason.ENGINE_ERROR, message), spoilt=True)
 
 
-@lru_cache(maxsize=4096)
-def _compiled(
-    definition: MonitorDefinition,
-    contract: Contract,
-    physical: tuple[tuple[str, tuple[tuple[str, str], ...]], ...],
-    at: datetime | None,
-) -> CompiledMonitor:
-    """Compiling costs more than running a small evaluation does, and depends on nothing but this.
+Physical: TypeAlias = tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
+"""Physical column types as `compiler.plan.PhysicalColumns` has them, in a form that a cache can be asked with."""
 
-    Without a clock in its conditions a monitor is compiled once for all slots.
-    """
-    return compile_monitor(definition, contract, {view: dict(columns) for view, columns in physical}, at=at)
+
+def physical_columns(objects: Sequence[ObjectType], snapshot: Snapshot) -> Physical:
+    """What the snapshot says of the views' columns."""
+    return tuple((item.view, tuple((snapshot.columns(item.view) or {}).items())) for item in objects)
+
+
+@lru_cache(maxsize=4096)
+def compiled_monitor(
+    definition: MonitorDefinition, contract: Contract, physical: Physical, clock: datetime | None
+) -> CompiledMonitor:
+    """Compiling costs more than running a small evaluation does, and depends on nothing but this."""
+    return compile_monitor(definition, contract, {view: dict(columns) for view, columns in physical}, at=clock)
+
+
+def clock_of(definition: MonitorDefinition, at: datetime) -> datetime | None:
+    """The slot's instant where a condition looks at it; without a clock one compilation serves all slots."""
+    return at if any(uses_clock(condition) for condition in conditions_of(definition)) else None
 
 
 def warehouse_fault(error: Exception) -> NotMade:
     """What a snapshot that could not be opened means for every monitor that wanted it."""
     if not isinstance(error, EngineFault):
         _log.error("the warehouse could not be opened", exc_info=error)
-        return NotMade(NotMadeReason.ENGINE_ERROR, _one_line(error))
+        return NotMade(NotMadeReason.ENGINE_ERROR, one_line(error))
     reason = NotMadeReason.VIEW_MISSING if isinstance(error, WarehouseMissing) else NotMadeReason.ENGINE_ERROR
     return NotMade(reason, str(error))
 
@@ -104,11 +111,13 @@ def involved_objects(definition: MonitorDefinition, contract: Contract) -> tuple
     return tuple(item for item in found if item is not None)
 
 
-def _one_line(error: Exception) -> str:
+def one_line(error: Exception) -> str:
+    """An exception in words that fit an evaluation's message."""
     return f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
 
 
-def _view_fault(objects: tuple[ObjectType, ...], snapshot: Snapshot) -> NotMade | None:
+def view_fault(objects: Sequence[ObjectType], snapshot: Snapshot) -> NotMade | None:
+    """Why a view cannot be read as the contract says; None if it can."""
     for item in objects:
         columns = snapshot.columns(item.view)
         if columns is None:
@@ -121,6 +130,17 @@ def _view_fault(objects: tuple[ObjectType, ...], snapshot: Snapshot) -> NotMade 
 
 
 def _run(compiled: CompiledMonitor, snapshot: Snapshot, timeout: timedelta) -> Judgement:
+    remaining = time_left(timeout)
+    rows = snapshot.run(compiled.population, remaining())
+    population, compliant, partial, unaccounted, duplicate_keys = (int(value) for value in rows[0])
+    breached = collect(compiled.breach, Verdict.BREACH, snapshot, remaining())
+    undecided = collect(compiled.no_data, Verdict.NO_DATA, snapshot, remaining())
+    told = Told(population, compliant, partial, unaccounted, duplicate_keys)
+    return conclude(compiled, told, breached, undecided)
+
+
+def time_left(timeout: timedelta) -> Callable[[], timedelta]:
+    """What is left of a time that runs from now; asking for it after its end raises `QueryTimeout`."""
     deadline = time.monotonic() + timeout.total_seconds()
 
     def remaining() -> timedelta:
@@ -129,20 +149,41 @@ def _run(compiled: CompiledMonitor, snapshot: Snapshot, timeout: timedelta) -> J
             raise QueryTimeout(f"the queries took longer than the {timeout.total_seconds():g} s that they may")
         return timedelta(seconds=left)
 
-    rows = snapshot.run(compiled.population, remaining())
-    population, compliant, partial, unaccounted, duplicate_keys = (int(value) for value in rows[0])
-    breached = _collect(compiled.breach, Verdict.BREACH, snapshot, remaining())
-    undecided = _collect(compiled.no_data, Verdict.NO_DATA, snapshot, remaining())
+    return remaining
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What is counted beside the breached and the undecided members, each by its own predicate."""
+
+    population: int
+    compliant: int
+    partial: int
+    unaccounted: int
+    """Members for which not exactly one of the three verdicts holds."""
+    duplicate_keys: int
+
+
+def conclude(compiled: CompiledMonitor, told: Told, breached: Collected, undecided: Collected) -> Judgement:
+    """The judgement that all these counts come to, or why they come to none."""
     unreasoned = undecided.count - sum(undecided.reasons.values())
-    law = _Law(population, breached.count, undecided.count, compliant, unaccounted, unreasoned)
+    law = _Law(told.population, breached.count, undecided.count, told.compliant, told.unaccounted, unreasoned)
     queries_hash = content_hash([compiled.breach.query.sql, compiled.no_data.query.sql, compiled.population.sql])
     if law.broken:
         return Judgement(NotMade(NotMadeReason.ACCOUNTING, law.message), queries_hash=queries_hash)
-    if population == 0 and not compiled.definition.allow_empty:
+    if told.population == 0 and not compiled.definition.allow_empty:
         message = "no member is in the population; say `allow_empty: true` if that is fine"
         return Judgement(NotMade(NotMadeReason.POPULATION_EMPTY, message), queries_hash=queries_hash)
     return Judgement(
-        Counts(population, breached.count, undecided.count, compliant, partial, duplicate_keys, undecided.reasons),
+        Counts(
+            told.population,
+            breached.count,
+            undecided.count,
+            told.compliant,
+            told.partial,
+            told.duplicate_keys,
+            undecided.reasons,
+        ),
         tuple(breached.members),
         tuple(undecided.members),
         queries_hash,
@@ -178,26 +219,36 @@ class _Law:
 
 
 @dataclass(frozen=True, slots=True)
-class _Collected:
+class Collected:
+    """The members of one verdict."""
+
     members: list[Member]
     count: int
+    """All of them, recorded or not."""
+    partial: int
     reasons: Mapping[Reason, int]
 
     @property
     def truncated(self) -> bool:
+        """Whether there are more than are recorded."""
         return self.count > len(self.members)
 
 
-def _collect(query: MemberQuery, verdict: Verdict, snapshot: Snapshot, timeout: timedelta) -> _Collected:
+NOBODY = Collected([], 0, 0, {})
+
+
+def collect(query: MemberQuery, verdict: Verdict, snapshot: Snapshot, timeout: timedelta) -> Collected:
+    """Runs a breach or no_data query and reads its members."""
     members: list[Member] = []
     reasons: Counter[Reason] = Counter()
-    count = 0
+    count = partial = 0
     for row in snapshot.stream(query.query, timeout):
         count += 1
         member = read_member(query, verdict, row)
+        partial += member.partial
         if member.reason is not None:
             reasons[member.reason] += 1
         if count <= RECORDED_MEMBERS:
             members.append(member)
     ordered = {reason: reasons[reason] for reason in Reason if reasons[reason]}
-    return _Collected(members, count, ordered)
+    return Collected(members, count, partial, ordered)

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import duckdb
 
 from catalog.engines.duckdb_instance import ALIAS, begin, faults, hold_file, open_locked
-from catalog.engines.port import SnapshotIdentity
+from catalog.engines.port import HeldName, SnapshotIdentity
 from catalog.referee.certified import CertifiedQuery, Purpose
 from trivet.errors import InternalError
 
@@ -32,6 +32,7 @@ class DuckDBEngine:
         self._path = path
         self._threads = threads
         self._memory_limit = memory_limit
+        self._remembered: Remembered = {}
 
     @contextmanager
     def snapshot(self) -> Iterator[DuckDBSnapshot]:
@@ -39,20 +40,41 @@ class DuckDBEngine:
         with tempfile.TemporaryDirectory(prefix="trivet-spill-") as spill, faults():
             connection, status = hold_file(self._path, lambda: self._open(spill))
             try:
-                yield DuckDBSnapshot(connection, begin(connection, status))
+                identity = begin(connection, status)
+                yield DuckDBSnapshot(connection, identity, self._memory_of(identity))
             finally:
                 connection.close()
+
+    def _memory_of(self, identity: SnapshotIdentity) -> Remembered | None:
+        """What is known of exactly this data. A write-ahead log beside the file changes the data, not the file."""
+        if self._path.with_name(f"{self._path.name}.wal").exists():
+            return None
+        for key in [key for key in self._remembered.copy() if key[0] != identity]:
+            self._remembered.pop(key, None)
+        return self._remembered
 
     def _open(self, spill: str) -> duckdb.DuckDBPyConnection:
         return open_locked(self._path, threads=self._threads, memory_limit=self._memory_limit, spill=spill)
 
 
+Remembered: TypeAlias = dict[tuple[SnapshotIdentity, str], list[tuple[Any, ...]]]
+"""Rows of queries that were run before, by the data and the statement."""
+
+
 class DuckDBSnapshot:
     """One read-only transaction. Everything is fetched inside it, since results stream."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, identity: SnapshotIdentity) -> None:
+    can_hold = True
+
+    def __init__(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        identity: SnapshotIdentity,
+        memory: Remembered | None = None,
+    ) -> None:
         self._connection = connection
         self.identity = identity
+        self._memory = {} if memory is None else memory
         self._columns: dict[str, Mapping[str, str] | None] = {}
 
     def columns(self, view: str) -> Mapping[str, str] | None:
@@ -67,12 +89,24 @@ class DuckDBSnapshot:
 
     def stream(self, query: CertifiedQuery, timeout: timedelta) -> Iterator[tuple[Any, ...]]:
         """The rows of a certified query. The time runs until the last row is fetched."""
-        if query.purpose is not Purpose.MONITOR:
-            raise InternalError(f"a query for purpose {query.purpose} has no business in the monitor profile")
+        _require_monitor(query)
         with _time_limit(self._connection, timeout), faults():
             result = self._connection.execute(query.sql)
             while rows := result.fetchmany(_FETCH):
                 yield from rows
+
+    def hold(self, name: HeldName, query: CertifiedQuery, timeout: timedelta) -> None:
+        """Keeps the rows of a certified query in a temporary table, which even a read-only transaction may make."""
+        _require_monitor(query)
+        with _time_limit(self._connection, timeout), faults():
+            self._connection.execute(f"CREATE OR REPLACE TEMPORARY TABLE {name} AS {query.sql}")
+
+    def remembered(self, query: CertifiedQuery, timeout: timedelta) -> list[tuple[Any, ...]]:
+        """All rows of a certified query, run once for the same data."""
+        key = (self.identity, query.sql)
+        if key not in self._memory:
+            self._memory[key] = self.run(query, timeout)
+        return self._memory[key]
 
     def _look_up(self, view: str) -> Mapping[str, str] | None:
         namespace, _, name = view.rpartition(".")
@@ -83,6 +117,11 @@ class DuckDBSnapshot:
                 [ALIAS, namespace, name],
             ).fetchall()
         return dict(rows) or None
+
+
+def _require_monitor(query: CertifiedQuery) -> None:
+    if query.purpose is not Purpose.MONITOR:
+        raise InternalError(f"a query for purpose {query.purpose} has no business in the monitor profile")
 
 
 @contextmanager

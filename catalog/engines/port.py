@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
+from enum import StrEnum
 from typing import Any, Protocol
 
 from catalog.referee.certified import CertifiedQuery
@@ -52,10 +53,21 @@ class QueryTooLarge(EngineFault):
     """The query needed more memory, or gave more text, than it may."""
 
 
+class HeldName(StrEnum):
+    """What a snapshot can hold beside the data, by the name of its relation."""
+
+    TALLY = "temp.tally"
+    """One row: the counts of a shared scan, and the rows that are not settled."""
+    UNSETTLED = "temp.unsettled"
+    """Those rows, one each, as the view has them."""
+
+
 class Snapshot(Protocol):
     """One consistent look at the data. After a fault it is spent: what is asked next may fail as well."""
 
     identity: SnapshotIdentity
+    can_hold: bool
+    """Whether `hold` can be asked."""
 
     def columns(self, view: str) -> Mapping[str, str] | None:
         """Physical type of each column of a view, in order; None where there is no such view."""
@@ -70,6 +82,15 @@ class Snapshot(Protocol):
 
     def stream(self, query: CertifiedQuery, timeout: timedelta) -> Iterator[tuple[Any, ...]]:
         """The rows of a certified query, fetched as they are asked for; raises as `run` does."""
+
+    def hold(self, name: HeldName, query: CertifiedQuery, timeout: timedelta) -> None:
+        """Keeps the rows of a certified query under a name of this snapshot alone, in place of what had it before.
+
+        Certified queries read them as a relation of that name. Raises as `run` does.
+        """
+
+    def remembered(self, query: CertifiedQuery, timeout: timedelta) -> list[tuple[Any, ...]]:
+        """`run`, or its rows from an earlier snapshot of the very same data. Raises as `run` does."""
 
 
 class Engine(Protocol):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 
@@ -104,6 +105,45 @@ class Dialect(ABC):
         """Whether a DATE or TIMESTAMP column holds a moment."""
 
     @abstractmethod
+    def quick_value(self, data_type: DataType, text: str, zone: str) -> tuple[str, str] | None:
+        """A cheap test of text as it stands in the column, and its value where the test holds; None for no such test.
+
+        Where the test holds, the type rule gives the very same value; where it does not, it tells nothing.
+        """
+
+    @abstractmethod
+    def contains(self, text: str, other: str) -> str:
+        """Whether another text stands in a text, by code point."""
+
+    @abstractmethod
+    def any_of(self, test: str) -> str:
+        """Whether a test holds for any row of a group; the test is two-valued."""
+
+    @abstractmethod
+    def distinct_values(self, value: str) -> str:
+        """The distinct values of a group as one list, without NULL."""
+
+    @abstractmethod
+    def is_listed(self, values: str, value: str) -> str:
+        """Whether a list holds a value."""
+
+    @abstractmethod
+    def records(self, fields: Sequence[tuple[str, str]]) -> str:
+        """One record for each row of a group, as one list; `fields` are expressions and names."""
+
+    @abstractmethod
+    def unnested(self, values: str) -> str:
+        """A row for each element of a list, in a SELECT list."""
+
+    @abstractmethod
+    def field(self, record: str, name: str) -> str:
+        """One field of a record."""
+
+    @abstractmethod
+    def end_of_time(self, data_type: DataType, *, negative: bool = False) -> str:
+        """A moment later than every determinate one; earlier if `negative`."""
+
+    @abstractmethod
     def to_double(self, expression: str, data_type: DataType) -> str:
         """The nearest double of an exact number."""
 
@@ -166,10 +206,6 @@ class Dialect(ABC):
     @abstractmethod
     def ends_with(self, text: str, other: str) -> str:
         """Whether a text ends with another, by code point."""
-
-    @abstractmethod
-    def contains(self, text: str, other: str) -> str:
-        """Whether another text stands in a text, by code point."""
 
     @abstractmethod
     def instant(self, at: datetime) -> str:

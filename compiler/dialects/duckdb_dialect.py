@@ -7,6 +7,7 @@ so no cast stands here without a pattern before it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from string import ascii_lowercase, ascii_uppercase
@@ -132,7 +133,7 @@ class DuckDBDialect(Dialect):
         exact = r"([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,6}0*)?)?"
         local = self._matches(text, rf"{_DATE}([T ]{exact})?")
         placed = self._matches(text, rf"{_DATE}[T ]{exact}{_OFFSET}")
-        in_zone = f"(TRY_CAST({text} AS TIMESTAMP) AT TIME ZONE {self.text(zone)}) AT TIME ZONE 'UTC'"
+        in_zone = self._placed(f"TRY_CAST({text} AS TIMESTAMP)", zone)
         return (
             f"CASE WHEN {local} THEN {in_zone} "
             f"WHEN {placed} THEN TRY_CAST({text} AS TIMESTAMPTZ) AT TIME ZONE 'UTC' END"
@@ -179,6 +180,59 @@ class DuckDBDialect(Dialect):
 
     def is_finite_date(self, column: str) -> str:
         return f"({self.as_text(column)} NOT IN ('infinity', '-infinity'))"
+
+    def quick_value(self, data_type: DataType, text: str, zone: str) -> tuple[str, str] | None:
+        """Text that the value itself is written as needs no pattern: the engine wrote it, and writes nothing odd.
+
+        `25.1` begins `25.1000`, which DECIMAL(12,4) writes; `1_0`, `1e1`, `+1` and `1.00005` begin no such text.
+        A double has no such text, but of what DuckDB reads as a finite double the type rule refuses only
+        underscores, two signs (`+-1`; `+` sorts before `-`), and what was lost as zero.
+        """
+        value = f"TRY_CAST({text} AS {self.physical_type(data_type)})"
+        written = self.as_text(value)
+        match data_type.kind:
+            case Kind.DECIMAL:
+                return f"STARTS_WITH({written}, {text})", value
+            case Kind.INTEGER:
+                return f"{written} = {text}", value
+            case Kind.DOUBLE:
+                within = f"ABS({value}) < CAST('Infinity' AS DOUBLE)"
+                plain = f"{text} >= '-' AND NOT {self.contains(text, self.text('_'))}"
+                return f"{within} AND ({value} <> 0 OR {text} = '0') AND {plain}", value
+            case Kind.DATE:
+                return f"{written} = {text} AND {value} BETWEEN DATE '0001-01-01' AND DATE '9999-12-31'", value
+            case Kind.TIMESTAMP:
+                years = "BETWEEN TIMESTAMP '0001-01-01' AND TIMESTAMP '9999-12-31 23:59:59.999999'"
+                return f"{written} = {text} AND {value} {years}", self._placed(value, zone)
+            case Kind.BOOLEAN:
+                return f"{text} IN ('true', 'false')", self.boolean_value(text)
+            case Kind.TEXT:
+                # All blanks sort before the first sign that is not one.
+                return f"{text} >= '!'", text
+            case Kind.DURATION:
+                return None
+
+    def any_of(self, test: str) -> str:
+        return f"BOOL_OR({test})"
+
+    def distinct_values(self, value: str) -> str:
+        return f"ARRAY_AGG(DISTINCT {value}) FILTER (WHERE {value} IS NOT NULL)"
+
+    def is_listed(self, values: str, value: str) -> str:
+        return f"ARRAY_CONTAINS({values}, {value})"
+
+    def records(self, fields: Sequence[tuple[str, str]]) -> str:
+        record = ", ".join(f"{self.identifier(name)} := {expression}" for expression, name in fields)
+        return f"ARRAY_AGG(STRUCT_PACK({record}))"
+
+    def unnested(self, values: str) -> str:
+        return f"UNNEST({values})"
+
+    def field(self, record: str, name: str) -> str:
+        return f"STRUCT_EXTRACT({record}, {self.text(name)})"
+
+    def end_of_time(self, data_type: DataType, *, negative: bool = False) -> str:
+        return f"CAST('{'-' if negative else ''}infinity' AS {self.physical_type(data_type)})"
 
     def to_double(self, expression: str, data_type: DataType) -> str:
         """The nearest double of an exact number.
@@ -267,6 +321,9 @@ class DuckDBDialect(Dialect):
 
     def joined_causes(self, cause: str) -> str:
         return f"STRING_AGG(DISTINCT {cause}, ',' ORDER BY {cause})"
+
+    def _placed(self, local: str, zone: str) -> str:
+        return f"({local} AT TIME ZONE {self.text(zone)}) AT TIME ZONE 'UTC'"
 
     @staticmethod
     def _matches(text: str, pattern: str) -> str:

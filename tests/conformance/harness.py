@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 
 import duckdb
 
+from catalog.contract import Contract
 from catalog.engines.duckdb_engine import DuckDBSnapshot
 from catalog.engines.port import SnapshotIdentity
+from compiler.planning import why_readable
 from monitors.definition import MonitorDefinition
 from monitors.evaluation import Counts
 from tests.oracle.evaluation import OracleMember, OracleResult, Table
 from tests.oracle.strategies import World, judge_world
 from trivet.verdicts import Verdict
 from worker.judging import Judgement, judge
+from worker.scanning import Due, judge_together
 
 Said = tuple[str | None, str, str | None, tuple[tuple[str, tuple[str, ...]], ...], bool]
 """Key, verdict, reason, causes, partial: what is compared of each member."""
@@ -58,10 +61,10 @@ def _create(connection: duckdb.DuckDBPyConnection, view: str, table: Table) -> N
         connection.executemany(f"INSERT INTO {view} VALUES ({holes})", rows)
 
 
-def judge_compiled(world: World) -> Judgement:
-    """What the product makes of a world, from definition to members."""
-    definition = MonitorDefinition(
-        id="world",
+def definition_of(world: World, name: str = "world") -> MonitorDefinition:
+    """The monitor of a world."""
+    return MonitorDefinition(
+        id=name,
         object=world.object_name,
         breach_when=world.breach_when,
         where=world.where,
@@ -69,13 +72,65 @@ def judge_compiled(world: World) -> Judgement:
         allow_empty=True,
         timeout=timedelta(minutes=5),
     )
+
+
+def judge_compiled(world: World) -> Judgement:
+    """What the readable queries make of a world."""
     with snapshot_of(world.tables) as snapshot:
-        return judge(definition, world.contract, snapshot, world.at)
+        return judge(definition_of(world), world.contract, snapshot, world.at)
 
 
-def differences(world: World) -> list[str]:
-    """Where compiled queries and oracle disagree: counts first, then members. Empty where they agree."""
-    expected, found = judge_world(world), judge_compiled(world)
+def _pair(worlds: Sequence[World], snapshot: DuckDBSnapshot) -> list[Judgement]:
+    return [judge(definition_of(world), world.contract, snapshot, world.at) for world in worlds]
+
+
+def _scans_of_one(worlds: Sequence[World], snapshot: DuckDBSnapshot) -> list[Judgement]:
+    return [
+        found
+        for world in worlds
+        for found in _together([(definition_of(world), world.at)], world.contract, snapshot, 0)
+    ]
+
+
+def _shared_scan(worlds: Sequence[World], snapshot: DuckDBSnapshot, small_view: int) -> list[Judgement]:
+    due = [(definition_of(world, f"world-{number}"), world.at) for number, world in enumerate(worlds)]
+    return _together(due, worlds[0].contract, snapshot, small_view)
+
+
+def _together(due: Sequence[Due], contract: Contract, snapshot: DuckDBSnapshot, small_view: int) -> list[Judgement]:
+    """Judged as by `judge_many`, but with the size named from which the readable queries ask held rows alone."""
+    shared = [item for item in due if why_readable(item[0]) is None]
+    together = iter(judge_together(shared, contract, snapshot, small_view=small_view) if shared else ())
+    return [next(together) if item in shared else judge(item[0], contract, snapshot, item[1]) for item in due]
+
+
+PLANS: dict[str, Callable[[Sequence[World], DuckDBSnapshot], list[Judgement]]] = {
+    "pair": _pair,
+    "scan of one": _scans_of_one,
+    "shared scan": lambda worlds, snapshot: _shared_scan(worlds, snapshot, 0),
+    "shared scan, small view": lambda worlds, snapshot: _shared_scan(worlds, snapshot, 1_000_000),
+}
+"""Every way in which monitors over the same data are judged."""
+
+
+def differences(*worlds: World, plans: Iterable[str] = tuple(PLANS)) -> list[str]:
+    """Where a plan and the oracle disagree: counts first, then members. Empty where they agree.
+
+    Args:
+        worlds: conditions over one and the same data.
+        plans: which of `PLANS` are asked.
+    """
+    expected = [judge_world(world) for world in worlds]
+    lines = []
+    with snapshot_of(worlds[0].tables) as snapshot:
+        for plan in plans:
+            found = PLANS[plan](worlds, snapshot)
+            for world, one, other in zip(worlds, expected, found, strict=True):
+                lines += [f"{plan}, {world}: {line}" for line in _differences(one, other)]
+    return lines
+
+
+def _differences(expected: OracleResult, found: Judgement) -> list[str]:
     if not isinstance(found.outcome, Counts):
         return [f"not made: {found.outcome.reason} {found.outcome.message}"]
     names = ("population", "breach", "no_data", "compliant", "partial", "duplicate_keys")

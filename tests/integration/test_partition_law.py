@@ -17,7 +17,7 @@ import sqlalchemy as sa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catalog.engines.port import EngineFault, QueryTimeout, SnapshotIdentity, WarehouseMissing
+from catalog.engines.port import EngineFault, HeldName, QueryTimeout, SnapshotIdentity, WarehouseMissing
 from catalog.referee.certified import CertifiedQuery
 from compiler.compile import compile_monitor
 from compiler.compiled import MemberQuery, Role
@@ -42,6 +42,7 @@ class FakeSnapshot:
     """A snapshot that answers whatever it is told to."""
 
     identity = SnapshotIdentity("20261130T060000000000Z-0000", 1, 2, 3, 4)
+    can_hold = False
 
     def __init__(self, answer: Answer, columns: Callable[[str], Mapping[str, str] | None]) -> None:
         self._answer = answer
@@ -55,6 +56,12 @@ class FakeSnapshot:
 
     def stream(self, query: CertifiedQuery, timeout: timedelta) -> Iterator[tuple[Any, ...]]:
         return self._answer(query)
+
+    def hold(self, name: HeldName, query: CertifiedQuery, timeout: timedelta) -> None:
+        raise EngineFault(f"{name} cannot be held here")
+
+    def remembered(self, query: CertifiedQuery, timeout: timedelta) -> list[tuple[Any, ...]]:
+        return self.run(query, timeout)
 
 
 class FakeEngine:

@@ -46,21 +46,30 @@ class World:
 
 
 @st.composite
-def worlds(draw: st.DrawFn) -> World:
-    """Worlds of at most eight rows a table, whose conditions have no fault."""
+def families(draw: st.DrawFn, most: int = 3) -> tuple[World, ...]:
+    """Up to so many worlds that differ in their conditions alone. Tables have at most eight rows each."""
     schema = draw(schemas())
     member = schema.contract.object_type(MEMBER)
     assert member is not None
     scope = Scope(schema.contract, member)
-    return World(
-        contract=schema.contract,
-        object_name=MEMBER,
-        where=draw(st.one_of(st.none(), st.none(), conditions(scope, depth=2))),
-        breach_when=draw(conditions(scope)),
-        strict=draw(st.sampled_from([False, False, True])),
-        tables=draw(tables(schema)),
-        at=draw(st.sampled_from(_SLOTS)),
+    monitors = [
+        (
+            draw(st.one_of(st.none(), st.none(), conditions(scope, depth=2))),
+            draw(conditions(scope)),
+            draw(st.sampled_from([False, False, True])),
+        )
+        for _ in range(draw(st.integers(1, most)))
+    ]
+    filled = draw(tables(schema))
+    return tuple(
+        World(schema.contract, MEMBER, where, breach_when, strict, filled, draw(st.sampled_from(_SLOTS)))
+        for where, breach_when, strict in monitors
     )
+
+
+def worlds() -> st.SearchStrategy[World]:
+    """Single worlds, whose conditions have no fault."""
+    return families(most=1).map(lambda family: family[0])
 
 
 def judge_world(world: World) -> OracleResult:

@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from catalog.contract import Contract
 from catalog.referee.certified import Clause, Purpose
-from catalog.referee.clauses.node_allow_list import NODES
+from catalog.referee.clauses.node_allow_list import NODES, is_gathered
 from catalog.referee.statement import Objection, Statement
 
 MONITOR_FUNCTIONS = frozenset(
@@ -47,7 +47,15 @@ _WINDOWS = {
 QUESTION_FUNCTIONS = MONITOR_FUNCTIONS | frozenset(_AGGREGATES | _NUMBERS | _DATES | _TEXTS | _CHOICES | _WINDOWS)
 """What a question may call: all of those, since some questions are compiled too, and what people ask with."""
 
-FUNCTIONS = {Purpose.MONITOR: MONITOR_FUNCTIONS, Purpose.QUESTION: QUESTION_FUNCTIONS}
+_SCAN_FUNCTIONS = frozenset(
+    {
+        exp.ArrayAgg, exp.ArrayContains, exp.Contains, exp.Explode, exp.Least, exp.LogicalOr, exp.StartsWith,
+        exp.Struct, exp.StructExtract,
+    }
+)  # fmt: skip
+"""What one pass over a view calls beside those: it folds linked rows, and gathers rows as records."""
+
+FUNCTIONS = {Purpose.MONITOR: MONITOR_FUNCTIONS | _SCAN_FUNCTIONS, Purpose.QUESTION: QUESTION_FUNCTIONS}
 
 _CLOCK = "a literal date, since an answer must stay the same when it is asked again"
 _INSTEAD = {
@@ -68,6 +76,8 @@ def function_allow_list(statement: Statement, contract: Contract) -> Objection |
         name = node.name if isinstance(node, exp.Anonymous) else node.sql_name()
         if type(node) not in allowed:
             message = f"function '{name}' is not on the list"
+        elif not _is_in_place(node):
+            message = f"function '{name}' has no place there"
         elif not _is_bounded(node, statement.purpose):
             message = f"function '{name}' is allowed only with short literals, since it makes text of any length"
         else:
@@ -75,6 +85,18 @@ def function_allow_list(statement: Statement, contract: Contract) -> Objection |
         suggestion = _INSTEAD.get(name.upper()) if statement.purpose is Purpose.QUESTION else None
         return statement.objection(Clause.FUNCTION_ALLOW_LIST, message, node, suggestion=suggestion)
     return None
+
+
+def _is_in_place(node: exp.Func) -> bool:
+    """Whether lists and records are used as one pass over a view uses them, and as nothing else."""
+    match node:
+        case exp.ArrayAgg():
+            return is_gathered(node.this) or isinstance(node.this, exp.Distinct)
+        case exp.Struct():
+            return is_gathered(node)
+        case exp.Explode() | exp.StructExtract():
+            return isinstance(node.this, exp.Column)
+    return True
 
 
 def _is_bounded(node: exp.Func, purpose: Purpose) -> bool:

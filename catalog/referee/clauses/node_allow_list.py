@@ -23,11 +23,12 @@ _OPERATORS = {
     exp.GT, exp.GTE, exp.Is, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Between, exp.In, exp.Like, exp.ILike, exp.And,
     exp.Or, exp.Not, exp.Exists,
 }  # fmt: skip
-_MONITOR_NODES = frozenset(_STRUCTURE | _VALUES | _OPERATORS)
-# A lateral relation is a join that states no key.
+_COMMON_NODES = frozenset(_STRUCTURE | _VALUES | _OPERATORS)
 NODES = {
-    Purpose.MONITOR: _MONITOR_NODES,
-    Purpose.QUESTION: (_MONITOR_NODES - {exp.Lateral}) | {exp.Escape},
+    # One pass over a view gathers the rows that it does not settle as records, whose fields are named.
+    Purpose.MONITOR: _COMMON_NODES | {exp.PropertyEQ},
+    # A lateral relation is a join that states no key.
+    Purpose.QUESTION: (_COMMON_NODES - {exp.Lateral}) | {exp.Escape},
 }
 
 # Part of the syntax is no node but an argument of one. Of these nodes, only these arguments may be set:
@@ -86,9 +87,16 @@ def _strange_syntax(node: exp.Expr, purpose: Purpose) -> str | None:
         return kind.__name__
     if isinstance(node, exp.DataType) and node.this not in ALLOWED_TYPES:
         return f"type {node.sql()}"
+    if kind is exp.PropertyEQ and not is_gathered(node.parent):
+        return kind.__name__
     allowed = ARGUMENTS[purpose].get(kind)
     if allowed is not None:
         for name, value in node.args.items():
             if value and name not in allowed:
                 return f"{kind.__name__} {value if isinstance(value, str) else name.strip('_')}".upper()
     return None
+
+
+def is_gathered(node: exp.Expr | None) -> bool:
+    """Whether a node is a record with a place in a list of records."""
+    return isinstance(node, exp.Struct) and isinstance(node.parent, exp.ArrayAgg)

@@ -1,0 +1,25 @@
+"""The contract beside which a snapshot's held relations can be named: they are views like any other then."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from catalog.contract import Contract, ObjectType, Property
+from catalog.datatypes import BOOLEAN, INTEGER
+from catalog.engines.port import HeldName
+from compiler.scan import Marks
+
+
+def unsettled_type(object_type: ObjectType, monitors: Sequence[str]) -> ObjectType:
+    """An object type as the held rows of its view have it, with the marks of the monitors given by id."""
+    marks = [mark for monitor in map(Marks, monitors) for mark in monitor.all]
+    flags = tuple(Property(name, BOOLEAN) for name in marks)
+    return replace(object_type, view=HeldName.UNSETTLED.value, properties=(*object_type.properties, *flags))
+
+
+def with_held(contract: Contract, unsettled: ObjectType, tally_columns: Sequence[str] = ()) -> Contract:
+    """The contract with the held relations behind its own, which keep their names."""
+    columns = tuple(Property(name, INTEGER) for name in tally_columns or ("rows",))
+    tally = ObjectType("tally", HeldName.TALLY.value, (columns[0].name,), columns)
+    return replace(contract, object_types=(*contract.object_types, unsettled, tally))

@@ -1,0 +1,217 @@
+"""Judging the monitors of one object type together, in one pass over its view.
+
+The pass counts what is settled and keeps the rest; the readable queries then judge those rows alone.
+So whatever runs, members, reasons and causes come from the same texts.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import lru_cache
+from typing import TypeAlias
+
+from catalog.contract import Contract
+from catalog.engines.port import EngineFault, HeldName, QueryTimeout, Snapshot
+from catalog.referee.certified import CertifiedQuery
+from compiler.compile_scan import compile_held, compile_row_count, compile_scan
+from compiler.compiled import CompiledMonitor, CompiledScan, HeldMonitor
+from compiler.planning import SMALL_VIEW, PlanKind, choose, why_no_pass, why_readable
+from monitors.definition import MonitorDefinition
+from monitors.evaluation import NotMade
+from trivet.verdicts import NotMadeReason, Verdict
+from worker.judging import (
+    NOBODY,
+    Judgement,
+    Physical,
+    Told,
+    clock_of,
+    collect,
+    compiled_monitor,
+    conclude,
+    involved_objects,
+    judge,
+    physical_columns,
+    time_left,
+    view_fault,
+)
+
+_log = logging.getLogger(__name__)
+
+
+Due: TypeAlias = tuple[MonitorDefinition, datetime]
+"""A monitor and the instant of its slot, the only clock that its conditions can look at."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScanCounts:
+    """What one pass tells of one monitor."""
+
+    rows: int
+    """Of the view."""
+    settled: int
+    """Compliant members."""
+    outside: int
+    """Rows that are no members."""
+    partial: int
+    """Of the settled ones."""
+    breach: int
+    undecided: int
+    open: int
+    """Rows that the pass cannot judge; they are among breach and undecided."""
+    left: int
+    """Rows that are neither settled nor outside."""
+
+
+def judge_many(
+    due: Sequence[Due], contract: Contract, snapshot: Snapshot, *, readable: bool = False
+) -> Iterator[Judgement | None]:
+    """Judges monitors of one object type, each of them once, in their order.
+
+    Whatever goes wrong for one monitor is a `NotMade`. Where what they share fails, `None` ends the judgements: the
+    monitor whose turn it was is to be judged alone then, or each of them if it was the first one's turn.
+
+    Args:
+        due: the monitors and the instants of their slots.
+        contract: what they are checked against.
+        snapshot: the data.
+        readable: whether the readable queries are to judge them, whatever the rule says.
+    """
+    definitions = [definition for definition, _ in due]
+    if readable or not _scans(definitions, contract, snapshot):
+        yield from (judge(definition, contract, snapshot, at) for definition, at in due)
+        return
+    try:
+        faults = [view_fault(involved_objects(definition, contract), snapshot) for definition in definitions]
+        sound = [item for item, fault in zip(due, faults, strict=True) if fault is None]
+        judged = judge_together(sound, contract, snapshot) if sound else iter(())
+        for fault in faults:
+            yield next(judged) if fault is None else Judgement(fault)
+    except QueryTimeout as error:
+        yield Judgement(NotMade(NotMadeReason.TIMEOUT, str(error)), spoilt=True) if len(definitions) == 1 else None
+    except EngineFault as error:
+        _log.warning("%s monitors of %s are judged apart: %s", len(definitions), definitions[0].object, error)
+        yield None
+    except Exception:
+        # A fault of ours in the plan that saves time must not cost an evaluation.
+        _log.exception("%s monitors of %s are judged apart", len(definitions), definitions[0].object)
+        yield None
+
+
+def _scans(definitions: Sequence[MonitorDefinition], contract: Contract, snapshot: Snapshot) -> bool:
+    """Whether the rule chooses a pass over the view."""
+    if why_no_pass(contract, can_hold=snapshot.can_hold) is not None:
+        return False
+    if any(why_readable(definition) is not None for definition in definitions):
+        return False
+    if len(definitions) > 1:
+        return choose(len(definitions), None).kind is PlanKind.SCAN
+    (definition,) = definitions
+    try:
+        timeout = definition.timeout or contract.limits.timeout
+        rows = int(snapshot.remembered(_row_count(definition.object, contract), timeout)[0][0])
+    except Exception:
+        # What is wrong with the view, judging says in the proper words.
+        return False
+    return choose(1, rows).kind is PlanKind.SCAN
+
+
+@lru_cache(maxsize=256)
+def _row_count(name: str, contract: Contract) -> CertifiedQuery:
+    object_type = contract.object_type(name)
+    if object_type is None:
+        raise LookupError(f"the contract has no object type {name}")
+    return compile_row_count(object_type, contract)
+
+
+def judge_together(
+    due: Sequence[Due],
+    contract: Contract,
+    snapshot: Snapshot,
+    small_view: int = SMALL_VIEW,
+) -> Iterator[Judgement]:
+    """Judges monitors of one object type, each of them once, in their order. Their views must be as declared.
+
+    Raises:
+        EngineFault: the engine failed, and nothing more can be asked of the snapshot. No judgement was given yet,
+            or the next one would have been that of the monitor at fault.
+    """
+    definitions = [definition for definition, _ in due]
+    clocks = tuple(clock_of(definition, at) for definition, at in due)
+    objects = {item.name: item for definition in definitions for item in involved_objects(definition, contract)}
+    physical = physical_columns(list(objects.values()), snapshot)
+    scan = compiled_scan(tuple(definitions), contract, physical, clocks)
+    counts = _run_scan(scan, definitions, contract, snapshot)
+    for definition, clock, found in zip(definitions, clocks, counts, strict=True):
+        own = physical_columns(involved_objects(definition, contract), snapshot)
+        compiled = compiled_monitor(definition, contract, own, clock)
+        asked: CompiledMonitor | HeldMonitor = compiled
+        if found.rows >= small_view and found.left:
+            asked = compiled_held(definition, contract, own, clock)
+        yield _judge_one(compiled, asked, found, scan, snapshot, definition.timeout or contract.limits.timeout)
+
+
+def _run_scan(
+    scan: CompiledScan, definitions: Sequence[MonitorDefinition], contract: Contract, snapshot: Snapshot
+) -> list[ScanCounts]:
+    remaining = time_left(min(item.timeout or contract.limits.timeout for item in definitions))
+    snapshot.hold(HeldName.TALLY, scan.tally, remaining())
+    rows, *settled = (int(value) for value in snapshot.run(scan.settled, remaining())[0])
+    marked = [0] * (4 * len(definitions))
+    if any(settled[index] + settled[index + 1] != rows for index in range(0, len(settled), 3)):
+        snapshot.hold(HeldName.UNSETTLED, scan.unsettled, remaining())
+        marked = [int(value) for value in snapshot.run(scan.marked, remaining())[0]]
+    return [
+        ScanCounts(rows, *settled[index * 3 : index * 3 + 3], *marked[index * 4 : index * 4 + 4])
+        for index in range(len(definitions))
+    ]
+
+
+def _judge_one(
+    compiled: CompiledMonitor,
+    asked: CompiledMonitor | HeldMonitor,
+    found: ScanCounts,
+    scan: CompiledScan,
+    snapshot: Snapshot,
+    timeout: timedelta,
+) -> Judgement:
+    remaining = time_left(timeout)
+    breached = collect(asked.breach, Verdict.BREACH, snapshot, remaining()) if found.breach else NOBODY
+    undecided = collect(asked.no_data, Verdict.NO_DATA, snapshot, remaining()) if found.undecided else NOBODY
+    population, compliant = found.rows - found.outside, found.settled
+    partial = found.partial + breached.partial
+    unaccounted = found.rows - found.settled - found.outside - found.left
+    if found.open:
+        rows = snapshot.run(asked.population, remaining())
+        population, compliant, partial, unaccounted, _ = (int(value) for value in rows[0])
+        if isinstance(asked, HeldMonitor):
+            population, compliant = population + found.settled, compliant + found.settled
+            partial += found.partial
+    repeated, without_key = (int(value) for value in snapshot.remembered(scan.keys, remaining())[0])
+    duplicate_keys = repeated + without_key
+    if duplicate_keys and compiled.definition.where is not None:
+        # Of keys that repeat in the view, not all need do so in the population.
+        duplicate_keys = int(snapshot.run(compiled.population, remaining())[0][4])
+    told = Told(population, compliant, partial, unaccounted, duplicate_keys)
+    return conclude(compiled, told, breached, undecided)
+
+
+@lru_cache(maxsize=256)
+def compiled_scan(
+    definitions: tuple[MonitorDefinition, ...],
+    contract: Contract,
+    physical: Physical,
+    clocks: tuple[datetime | None, ...],
+) -> CompiledScan:
+    """The pass for these monitors, compiled once for a view that stays what it is."""
+    return compile_scan(definitions, contract, {view: dict(columns) for view, columns in physical}, clocks=clocks)
+
+
+@lru_cache(maxsize=4096)
+def compiled_held(
+    definition: MonitorDefinition, contract: Contract, physical: Physical, clock: datetime | None
+) -> HeldMonitor:
+    """The queries over what a pass leaves to one monitor."""
+    return compile_held(definition, contract, {view: dict(columns) for view, columns in physical}, at=clock)
