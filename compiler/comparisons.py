@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from catalog.datatypes import DOUBLE, INTEGER, DataType, Kind, decimal
-from catalog.expressions.checking import Scope, common_decimal, type_of
+from catalog.expressions.operand_types import Scope, sum_conversion, type_of
 from catalog.expressions.tree import (
     Aggregate,
     Arithmetic,
@@ -33,6 +33,7 @@ from catalog.expressions.tree import (
     references,
 )
 from compiler import names
+from compiler.conversions import SideConversion, added, conversions
 from compiler.dialects.dialect import Dialect
 from compiler.functions import FunctionSql
 
@@ -166,20 +167,14 @@ class RowComparisons:
 
     def in_one_type(self, left: Operand, right: Operand) -> tuple[str, str]:
         """Both sides of a comparison as they are compared."""
-        convert = self._common_conversion(type_of(left, self.scope), type_of(right, self.scope))
-        sides = ((left, type_of(left, self.scope)), (right, type_of(right, self.scope)))
-        first, second = (convert(self.operand(side), of, isinstance(side, Literal)) for side, of in sides)
-        return first, second
+        first, second = self._conversions(left, right)
+        return first(self.operand(left)), second(self.operand(right))
 
-    def _common_conversion(self, left: DataType, right: DataType) -> _Conversion:
-        if not (left.is_number and right.is_number):
-            return _Conversion(self.dialect, None)
-        if DOUBLE in (left, right):
-            return _Conversion(self.dialect, DOUBLE)
-        return _Conversion(self.dialect, None if left == right else common_decimal((left, right)))
+    def _conversions(self, left: Operand, right: Operand) -> tuple[SideConversion, SideConversion]:
+        return conversions(left, right, self.scope, self.dialect)
 
     def _compare_intervals(self, operator: ComparisonOperator, left: Operand, right: Operand) -> str:
-        x, y = self._interval(left, right), self._interval(right, left)
+        x, y = self._intervals(left, right)
         match operator:
             case ComparisonOperator.LESS:
                 true, false = x.wholly_below(y), x.at_or_above(y)
@@ -195,43 +190,52 @@ class RowComparisons:
                 true, false = f"({x.wholly_below(y)} OR {y.wholly_below(x)})", x.same_point(y)
         return f"CASE WHEN {true} THEN TRUE WHEN {false} THEN FALSE END"
 
-    def _interval(self, side: Operand, other: Operand) -> _Interval:
-        of, beside = type_of(side, self.scope), type_of(other, self.scope)
-        convert = self._common_conversion(of, beside)
+    def _intervals(self, left: Operand, right: Operand) -> tuple[_Interval, _Interval]:
+        first, second = self._conversions(left, right)
+        return self._interval(left, first), self._interval(right, second)
+
+    def _interval(self, side: Operand, convert: SideConversion) -> _Interval:
         if not (isinstance(side, PropertyRef) and self.is_censored(side)):
-            point = convert(self.operand(side), of, isinstance(side, Literal))
+            point = convert(self.operand(side))
             return _Interval(point, point, None)
         low, high = (self.column(side, end(side.name)) for end in (names.low, names.high))
-        return _Interval(convert(low, of, False), convert(high, of, False), self.column(side, names.side(side.name)))
+        return _Interval(convert(low), convert(high), self.column(side, names.side(side.name)))
 
     def _arithmetic(self, node: Arithmetic) -> str:
         left, right = type_of(node.left, self.scope), type_of(node.right, self.scope)
         if not (left.is_number and right.is_number):
             return self._moved(node, left, right)
+        sides = ((self.operand(node.left), left), self._in_unit_of_left(node, right))
         if node.operator is ArithmeticOperator.DIVIDE:
             quotient = f"{self._as_double(node.left)} / NULLIF({self._as_double(node.right)}, 0)"
             return self.dialect.finite(self.dialect.twelve_digits(quotient))
-        if DOUBLE in (left, right):
-            return self.dialect.finite(f"{self._as_double(node.left)} {node.operator} {self._as_double(node.right)}")
-        return self._exact(node, left, right)
+        if DOUBLE in (left, sides[1][1]):
+            first, second = (self.dialect.to_double(side, of) for side, of in sides)
+            return self.dialect.finite(f"{first} {node.operator} {second}")
+        return self._exact(node, sides)
 
-    def _exact(self, node: Arithmetic, left: DataType, right: DataType) -> str:
+    def _in_unit_of_left(self, node: Arithmetic, of: DataType) -> tuple[str, DataType]:
+        conversion = sum_conversion(node, self.scope)
+        value = self.operand(node.right)
+        return (value, of) if conversion is None else added(value, of, conversion, self.dialect)
+
+    def _exact(self, node: Arithmetic, sides: tuple[tuple[str, DataType], tuple[str, DataType]]) -> str:
         """Exact arithmetic in the widest type: DuckDB keeps a product of two narrow decimals narrow."""
-        if left == right == INTEGER:
-            sides = [f"CAST({self.operand(side)} AS BIGINT)" for side in (node.left, node.right)]
-            return self.dialect.guarded(f" {node.operator} ".join(sides))
+        if all(of == INTEGER for _, of in sides):
+            integers = [f"CAST({side} AS BIGINT)" for side, _ in sides]
+            return self.dialect.guarded(f" {node.operator} ".join(integers))
         result = type_of(node, self.scope)
         widths = [
             decimal(38, (of.exact_digits or (0, 0))[1])
             if node.operator is ArithmeticOperator.MULTIPLY
             else decimal(38, result.scale or 0)
-            for of in (left, right)
+            for _, of in sides
         ]
-        sides = [
-            f"CAST({self.operand(side)} AS {self.dialect.physical_type(width)})"
-            for side, width in zip((node.left, node.right), widths, strict=True)
+        wide = [
+            f"CAST({side} AS {self.dialect.physical_type(width)})"
+            for (side, _), width in zip(sides, widths, strict=True)
         ]
-        return self.dialect.guarded(f" {node.operator} ".join(sides))
+        return self.dialect.guarded(f" {node.operator} ".join(wide))
 
     def _moved(self, node: Arithmetic, left: DataType, right: DataType) -> str:
         first, second = self.operand(node.left), self.operand(node.right)
@@ -249,22 +253,6 @@ class RowComparisons:
 
     def _as_double(self, operand: Operand) -> str:
         return self.dialect.to_double(self.operand(operand), type_of(operand, self.scope))
-
-
-@dataclass(frozen=True, slots=True)
-class _Conversion:
-    """Brings both sides of a comparison to one type; None leaves them as they are."""
-
-    dialect: Dialect
-    to: DataType | None
-
-    def __call__(self, expression: str, of: DataType, is_literal: bool) -> str:
-        if self.to is None or of == self.to:
-            return expression
-        if self.to.kind is Kind.DOUBLE:
-            return self.dialect.to_double(expression, of)
-        # A literal stands in its own smallest type, which every engine widens without loss.
-        return expression if is_literal else f"CAST({expression} AS {self.dialect.physical_type(self.to)})"
 
 
 @dataclass(frozen=True, slots=True)

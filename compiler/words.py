@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from catalog.contract import Contract, LinkType, Restates
+from catalog.expressions.operand_types import Scope
 from catalog.expressions.printing import print_condition
 from catalog.expressions.tree import Exists, atom_links, atoms, condition_links, counted_links, uses_clock
+from catalog.expressions.units import unit_conversions
 from compiler.plan import conditions_of
 from compiler.planning import plan_lines
 from monitors.definition import MonitorDefinition
@@ -33,6 +35,9 @@ def explain_monitor(definition: MonitorDefinition, contract: Contract) -> list[s
             asked = {atom.link for atom in found if isinstance(atom, Exists)}
             counted = {counted for atom in found for counted in counted_links(atom)}
             lines += _asked_lines(link, definition.strict, exists=name in asked, counted=name in counted)
+    scope = Scope(contract, object_type)
+    converted = [text for condition in conditions_of(definition) for text in unit_conversions(condition, scope)]
+    lines += ["", *dict.fromkeys(converted)] if converted else []
     if any(uses_clock(condition) for condition in conditions_of(definition)):
         lines += ["", "Now and today are those of the slot that is evaluated."]
     return [*lines, "", *plan_lines(definition, contract)]

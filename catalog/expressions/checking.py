@@ -13,7 +13,16 @@ from decimal import Decimal
 
 from catalog.contract import Sensitivity
 from catalog.datatypes import DOUBLE, MAX_DIGITS, DataType, Kind
-from catalog.expressions.operand_types import Fault, Scope, TypeFault, common_decimal, said, type_of
+from catalog.expressions.operand_types import (
+    Fault,
+    Scope,
+    TypeFault,
+    common_decimal,
+    compared_types,
+    said,
+    type_of,
+    unit_of,
+)
 from catalog.expressions.printing import print_operand
 from catalog.expressions.tree import (
     Atom,
@@ -37,7 +46,7 @@ from catalog.expressions.tree import (
     parts,
     shown_operands,
 )
-from catalog.expressions.units import unit_faults, unit_of
+from catalog.expressions.units import unit_faults
 
 __all__ = [
     "Fault",
@@ -143,7 +152,8 @@ def _comparison_faults(
     (left_operand, left_type), (right_operand, right_type) = left, right
     both = f"`{print_operand(left_operand)}` is {said(left)} and `{print_operand(right_operand)}` is {said(right)}"
     if left_type.is_number and right_type.is_number:
-        if DOUBLE not in (left_type, right_type) and common_decimal((left_type, right_type)) is None:
+        exact = DOUBLE not in (left_type, right_type)
+        if exact and compared_types(left_operand, right_operand, scope) is None:
             yield Fault(f"{both}: together they need more than {MAX_DIGITS} digits; declare smaller ones", atom.span)
     elif left_type.kind is not right_type.kind:
         yield Fault(f"{both}: they cannot be compared{_type_hint(left, right)}", atom.span)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
+from fractions import Fraction
+from math import ceil, lcm
 
 from catalog.contract import Contract, LinkType, ObjectType, Property
 from catalog.datatypes import (
@@ -28,12 +30,14 @@ from catalog.expressions.tree import (
     ArithmeticOperator,
     Call,
     Change,
+    Function,
     LinkCount,
     Literal,
     Operand,
     PropertyRef,
     Span,
 )
+from catalog.units import Conversion, NotConverted, convert
 from trivet.findings import did_you_mean
 
 
@@ -133,7 +137,10 @@ def type_of(operand: Operand, scope: Scope) -> DataType:
         case Literal(value=value):
             return literal_type(value)
         case Arithmetic(operator=operator, left=left, right=right):
-            return _arithmetic_type(operator, type_of(left, scope), type_of(right, scope), operand)
+            right_type = type_of(right, scope)
+            if (conversion := sum_conversion(operand, scope)) is not None:
+                right_type = _converted_type(right_type, conversion, operand)
+            return _arithmetic_type(operator, type_of(left, scope), right_type, operand)
         case Call():
             return _call_type(operand, scope)
         case LinkCount(link=link):
@@ -141,6 +148,88 @@ def type_of(operand: Operand, scope: Scope) -> DataType:
             return INTEGER
         case Aggregate() | Change():
             raise TypeFault(f"`{print_operand(operand)}` needs a monitor with group_by", operand.span)
+
+
+def unit_of(operand: Operand, scope: Scope) -> str | None:
+    """The unit of an operand; None where it has none or arithmetic makes another one of it."""
+    match operand:
+        case PropertyRef():
+            return scope.resolve(operand).unit
+        case Literal():
+            return None
+        case Arithmetic(operator=operator, left=left, right=right):
+            units = (unit_of(left, scope), unit_of(right, scope))
+            if operator in (ArithmeticOperator.ADD, ArithmeticOperator.SUBTRACT):
+                return units[0] or units[1]
+            if isinstance(right, Literal):
+                return units[0]
+            if isinstance(left, Literal) and operator is ArithmeticOperator.MULTIPLY:
+                return units[1]
+            return None
+        case Call(function=Function.ABS, arguments=(argument,)):
+            return unit_of(argument, scope)
+        case Call() | LinkCount() | Aggregate() | Change():
+            return None
+
+
+def conversion_between(of: Operand, to: Operand, scope: Scope) -> Conversion | None:
+    """How a value of `of` is brought to the unit of `to`; None where their units need none, or have none."""
+    units = unit_of(of, scope), unit_of(to, scope)
+    if units[0] is None or units[1] is None or units[0] == units[1]:
+        return None
+    found = convert(units[0], units[1])
+    return None if isinstance(found, NotConverted) or found == Conversion(Fraction(1)) else found
+
+
+def sum_conversion(node: Arithmetic, scope: Scope) -> Conversion | None:
+    """How the right side of a sum or difference is brought to the unit of the left one, if it has to be."""
+    if node.operator not in (ArithmeticOperator.ADD, ArithmeticOperator.SUBTRACT):
+        return None
+    return conversion_between(node.right, node.left, scope)
+
+
+def _converted_type(of: DataType, conversion: Conversion, at: Arithmetic) -> DataType:
+    """Exact where the factor is a decimal; else it is as after a division."""
+    if of == DOUBLE or not conversion.is_terminating:
+        return DOUBLE
+    whole, scale = _digits(of)
+    whole += len(str(ceil(conversion.factor)))
+    scale += decimal_digits(conversion.factor)
+    if whole + scale > MAX_DIGITS:
+        raise _too_many_digits(at)
+    return decimal(whole + scale, scale)
+
+
+def decimal_digits(number: Fraction) -> int:
+    """Digits after the point of a terminating decimal."""
+    digits = 0
+    while (number * 10**digits).denominator != 1:
+        digits += 1
+    return digits
+
+
+def scaled(of: DataType, factor: int, addend: int) -> DataType | None:
+    """The decimal that holds `value * factor + addend` of every value of an exact type; None where none does."""
+    whole, scale = _digits(of)
+    whole += len(str(factor)) if factor != 1 else 0
+    whole = max(whole, len(str(abs(addend)))) + 1 if addend else whole
+    return decimal(whole + scale, scale) if whole + scale <= MAX_DIGITS else None
+
+
+def whole_factors(conversion: Conversion) -> tuple[int, int, int]:
+    """The conversion of `x` without a fraction: a value of `to` is equal where its `k`-fold is `m * x + n`; k, m, n."""
+    common = lcm(conversion.factor.denominator, conversion.offset.denominator)
+    return common, int(conversion.factor * common), int(conversion.offset * common)
+
+
+def compared_types(left: Operand, right: Operand, scope: Scope) -> DataType | None:
+    """The decimal in which two exact operands, brought to one unit, compare; None where 38 digits do not suffice."""
+    types = type_of(left, scope), type_of(right, scope)
+    if (conversion := conversion_between(right, left, scope)) is None:
+        return common_decimal(types)
+    common, factor, addend = whole_factors(conversion)
+    wide = scaled(types[0], common, 0), scaled(types[1], factor, addend)
+    return None if wide[0] is None or wide[1] is None else common_decimal((wide[0], wide[1]))
 
 
 def _call_type(call: Call, scope: Scope) -> DataType:
@@ -186,11 +275,14 @@ def _exact_type(operator: ArithmeticOperator, left: DataType, right: DataType, a
     # Sides of a sum are brought to one scale first; factors keep theirs.
     widest = scale if operator is ArithmeticOperator.MULTIPLY else max(left_whole, right_whole) + scale
     if widest > MAX_DIGITS:
-        raise TypeFault(
-            f"`{print_operand(at)}` needs more than {MAX_DIGITS} digits to be exact; declare smaller decimals",
-            at.span,
-        )
+        raise _too_many_digits(at)
     return decimal(min(MAX_DIGITS, whole + scale), scale)
+
+
+def _too_many_digits(at: Arithmetic) -> TypeFault:
+    return TypeFault(
+        f"`{print_operand(at)}` needs more than {MAX_DIGITS} digits to be exact; declare smaller decimals", at.span
+    )
 
 
 def _digits(of: DataType) -> tuple[int, int]:

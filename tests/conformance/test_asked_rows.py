@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import pytest
 
@@ -16,7 +16,10 @@ CHANGES = contract(as_of=EffectiveDates("pay_date", "starts", Restates.CHANGES))
 UNTIL = contract(as_of=EffectiveDates("pay_date", "starts", Restates.CHANGES, "ends"))
 ALL = contract(as_of=EffectiveDates("pay_date", "starts", Restates.ALL))
 
-BREACH, COMPLIANT = ("breach", None, {}), ("compliant", None, {})
+Said: TypeAlias = tuple[str, str | None, dict[str, list[str]]]
+
+BREACH: Said = ("breach", None, {})
+COMPLIANT: Said = ("compliant", None, {})
 NO_KEY = ("no_data", "right_missing", {"award": ["key_null"]})
 NO_DATE = ("no_data", "left_null", {"pay_date": ["null"]})
 NO_START = ("no_data", "right_null", {"award.starts": ["not_castable"]})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TypeGuard
+from typing import TypeAlias, TypeGuard
 
 import pytest
 
@@ -16,7 +16,10 @@ from tests.oracle.scenes import contract, employee, only, pay_world, said
 from tests.oracle.strategies import World, judge_world
 
 SYDNEY = contract(time_zone="Australia/Sydney")
-BREACH, COMPLIANT = ("breach", None, {}), ("compliant", None, {})
+Said: TypeAlias = tuple[str, str | None, dict[str, list[str]]]
+
+BREACH: Said = ("breach", None, {})
+COMPLIANT: Said = ("compliant", None, {})
 
 
 def agreed(world: World) -> tuple[str, str | None, dict[str, list[str]]]:

@@ -15,6 +15,7 @@ from catalog.expressions.tree import (
     ComparisonOperator,
     LinkCount,
     Membership,
+    Operand,
     PropertyRef,
     atom_links,
     atom_references,
@@ -25,6 +26,7 @@ from tests.oracle.kleene import Truth, conjunction, disjunction, quantified
 from tests.oracle.linking import LinkedRow, Matches, Outcomes
 from tests.oracle.operands import Lookup, Place, compare, evaluate, failures
 from tests.oracle.outcomes import Determinate, Indeterminate, Outcome, cause_of
+from tests.oracle.units import change, unit_of
 from trivet.verdicts import Cause, Reason
 
 Causes: TypeAlias = Mapping[str, set[Cause]]
@@ -87,15 +89,22 @@ def _truth_on(atom: Comparing, combination: Combination, situation: Situation) -
     if combination and blocked:
         return None
     lookup = _lookup(combination, situation)
-    first, *others = (evaluate(part, lookup, situation.place) for part in parts(atom))
+    value, *choices = parts(atom)
+
+    def holds(operator: ComparisonOperator, other: Operand) -> Truth:
+        units = situation.place.units
+        changed = change(unit_of(other, units), unit_of(value, units))
+        here, there = (evaluate(side, lookup, situation.place) for side in (value, other))
+        return compare(operator, here, there, changed)
+
     match atom:
         case Comparison(operator=operator):
-            return compare(operator, first, others[0])
-        case Between():
-            from_low = compare(ComparisonOperator.GREATER_OR_EQUAL, first, others[0])
-            return conjunction([from_low, compare(ComparisonOperator.LESS_OR_EQUAL, first, others[1])])
+            return holds(operator, choices[0])
+        case Between(low=low, high=high):
+            from_low = holds(ComparisonOperator.GREATER_OR_EQUAL, low)
+            return conjunction([from_low, holds(ComparisonOperator.LESS_OR_EQUAL, high)])
         case Membership():
-            return disjunction([compare(ComparisonOperator.EQUAL, first, choice) for choice in others])
+            return disjunction([holds(ComparisonOperator.EQUAL, choice) for choice in choices])
 
 
 def _lookup(combination: Combination, situation: Situation, *, counting: bool = True) -> Lookup:

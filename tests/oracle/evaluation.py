@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 from catalog.contract import Contract, LinkType, ObjectType
-from catalog.expressions.tree import Condition
+from catalog.expressions.tree import Condition, PropertyRef
 from tests.oracle.comparisons import Decision, Situation, Unknown
 from tests.oracle.conditions import decide
 from tests.oracle.linking import Outcomes, key_of, match_rows
@@ -92,7 +92,7 @@ def judge(
         for link in contract.links_from(object_name)
     ]
     members, keys = [], []
-    place = Place(ZoneInfo(contract.calendar.time_zone), at)
+    place = Place(ZoneInfo(contract.calendar.time_zone), at, _units(of, contract))
     for index, own in enumerate(rows):
         situation = _situation(own, far_sides, place, strict)
         scope = None if where is None else decide(where, situation)
@@ -118,6 +118,16 @@ def _object_type(contract: Contract, name: str) -> ObjectType:
     if found is None:
         raise LookupError(f"the contract has no object type {name}")
     return found
+
+
+def _units(of: ObjectType, contract: Contract) -> dict[PropertyRef, str | None]:
+    own = {PropertyRef(item.name): item.unit for item in of.properties}
+    linked = {
+        PropertyRef(item.name, link.name): item.unit
+        for link in contract.links_from(of.name)
+        for item in _object_type(contract, link.target).properties
+    }
+    return {**own, **linked}
 
 
 def _read_table(of: ObjectType, contract: Contract, tables: Mapping[str, Table]) -> list[Outcomes]:

@@ -53,8 +53,8 @@ def call_function(
         case Function.ABS, float() as number:
             return Determinate(abs(number))
         case _, (date() | Instant()) as moment:
-            day = _local_day(moment, zone) if isinstance(moment, Instant) else moment
-            return _overflow() if day is None else Determinate(_part(function, day))
+            local = _local_day(moment, zone) if isinstance(moment, Instant) else moment
+            return _overflow() if local is None else Determinate(_part(function, local))
     raise TypeError(f"{function} of {values!r} has no meaning")
 
 

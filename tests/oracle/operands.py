@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from decimal import Context, Decimal
+from fractions import Fraction
+from typing import TypeAlias
 from zoneinfo import ZoneInfo
 
 from catalog.expressions.printing import print_operand
@@ -24,9 +26,11 @@ from catalog.expressions.tree import (
 from tests.oracle.functions import call_function
 from tests.oracle.outcomes import Censored, Determinate, Duration, Indeterminate, Instant, Outcome, Value
 from tests.oracle.texts import GREATEST_INTEGER, LEAST_INTEGER, at_offset
+from tests.oracle.units import Change, change, unit_of
 from tests.oracle.values import duration, instant
 from trivet.verdicts import Cause
 
+_End: TypeAlias = Value | Fraction
 Lookup = Callable[[PropertyRef | LinkCount], Outcome]
 
 
@@ -37,6 +41,8 @@ class Place:
     zone: ZoneInfo
     at: datetime
     """The slot's instant, with an offset."""
+    units: Mapping[PropertyRef, str | None] = field(default_factory=dict)
+    """The unit of every property that a condition can name."""
 
 
 _EXACT = Context(prec=200)
@@ -78,7 +84,29 @@ def _apply(node: Arithmetic | Call, lookup: Lookup, place: Place) -> Determinate
         values.append(outcome.value)
     if isinstance(node, Call):
         return call_function(node.function, values, place.zone, place.at)
-    return calculate(node.operator, values[0], values[1])
+    left, right = values[0], values[1]
+    if node.operator in (ArithmeticOperator.ADD, ArithmeticOperator.SUBTRACT):
+        changed = change(unit_of(node.right, place.units), unit_of(node.left, place.units))
+        if changed is not None:
+            converted = _in_other_unit(right, changed)
+            return _overflow() if converted is None else calculate(node.operator, left, converted)
+    return calculate(node.operator, left, right)
+
+
+def _in_other_unit(value: Value, changed: Change) -> Value | None:
+    """What is added, in the unit of the other side; None beyond the doubles."""
+    assert isinstance(value, int | Decimal | float)
+    if isinstance(value, float) or not changed.is_decimal:
+        converted = _changed_double(float(value), changed)
+        return converted if math.isfinite(converted) else None
+    digits = next(count for count in range(60) if (changed.factor * 10**count).denominator == 1)
+    factor = Decimal(int(changed.factor * 10**digits)).scaleb(-digits, context=_EXACT)
+    return _EXACT.multiply(Decimal(value), factor)
+
+
+def _changed_double(value: float, changed: Change) -> float:
+    moved = value * float(changed.factor)
+    return float(format(moved + float(changed.offset) if changed.offset else moved, ".11e"))
 
 
 def _literal_value(literal: Literal, zone: ZoneInfo) -> Value:
@@ -181,10 +209,15 @@ def _operate_exactly(operator: ArithmeticOperator, left: Decimal, right: Decimal
 class _Interval:
     """Where a value can lie. An end that is None is open and without bound."""
 
-    low: Value | None
+    low: _End | None
     low_closed: bool
-    high: Value | None
+    high: _End | None
     high_closed: bool
+
+    def mapped(self, function: Callable[[_End], _End]) -> _Interval:
+        """The interval with a rising function of both ends."""
+        low, high = (None if end is None else function(end) for end in (self.low, self.high))
+        return _Interval(low, self.low_closed, high, self.high_closed)
 
     @property
     def is_point(self) -> bool:
@@ -198,16 +231,23 @@ class _Interval:
         return _before(self.high, self.low) or (self.low == self.high and not closed)
 
 
-def _before(left: Value, right: Value) -> bool:
+def _before(left: _End, right: _End) -> bool:
     return left < right  # type: ignore[operator]
 
 
-def compare(operator: ComparisonOperator, left: Outcome | None, right: Outcome | None) -> bool | None:
-    """Whether the comparison holds for all values that the sides can have, or for none; else None."""
+def compare(
+    operator: ComparisonOperator, left: Outcome | None, right: Outcome | None, changed: Change | None = None
+) -> bool | None:
+    """Whether the comparison holds for all values that the sides can have, or for none; else None.
+
+    `changed` brings the right side to the unit of the left one.
+    """
     if left is None or right is None or isinstance(left, Indeterminate) or isinstance(right, Indeterminate):
         return None
     doubled = any(isinstance(_bound_of(side), float) for side in (left, right))
     near, far = _interval(left, doubled), _interval(right, doubled)
+    if changed is not None:
+        near, far = _in_one_unit(near, far, changed, doubled)
     if near.is_empty or far.is_empty:
         return None
     match operator:
@@ -223,6 +263,26 @@ def compare(operator: ComparisonOperator, left: Outcome | None, right: Outcome |
             return _equal(near, far)
         case ComparisonOperator.NOT_EQUAL:
             return _negated(_equal(near, far))
+
+
+def _in_one_unit(near: _Interval, far: _Interval, changed: Change, doubled: bool) -> tuple[_Interval, _Interval]:
+    if not doubled:
+        exact = near.mapped(lambda end: _fraction(end))
+        return exact, far.mapped(lambda end: _fraction(end) * changed.factor + changed.offset)
+    if changed.factor <= 1:
+        return near, far.mapped(lambda end: _changed_double(_double(end), changed))
+    back = Change(1 / changed.factor, -changed.offset / changed.factor)
+    return near.mapped(lambda end: _changed_double(_double(end), back)), far
+
+
+def _fraction(end: _End) -> Fraction:
+    assert isinstance(end, int | Decimal | Fraction)
+    return Fraction(end)
+
+
+def _double(end: _End) -> float:
+    assert isinstance(end, int | float)
+    return float(end)
 
 
 def _bound_of(outcome: Determinate | Censored) -> Value:

@@ -32,6 +32,7 @@ from catalog.datatypes import (
 )
 from tests.oracle import cells
 from tests.oracle.evaluation import Table
+from tests.oracle.units import FAMILIES
 
 MEMBER = "member"
 MAX_ROWS = 8
@@ -76,6 +77,7 @@ class _Column:
 @st.composite
 def schemas(draw: st.DrawFn) -> Schema:
     """A member object type, up to two links, and the object types behind them."""
+    units = draw(st.sampled_from([(None,), *FAMILIES]))
     themes = draw(st.lists(st.sampled_from(_VALUE_TYPES), min_size=1, max_size=2, unique=True))
     keys = draw(st.lists(st.sampled_from(_KEY_TYPES), min_size=1, max_size=2))
     day = draw(st.sampled_from([DATE, DATE, TIMESTAMP]))
@@ -86,12 +88,12 @@ def schemas(draw: st.DrawFn) -> Schema:
         *_key_columns(draw, keys),
         _plain("on", day, cells.starts(day)),
     ]
-    member += [draw(_values(name, draw(st.sampled_from(themes)))) for name in _MEMBER_VALUES]
+    member += [draw(_values(name, draw(st.sampled_from(themes)), units)) for name in _MEMBER_VALUES]
     objects = {MEMBER: member}
     for name in names:
         if name not in objects:
             dates = [_plain("starts", day, cells.starts(day)), _plain("ends", day, cells.ends(day))]
-            values = [draw(_values(value, draw(st.sampled_from(themes)))) for value in _TARGET_VALUES]
+            values = [draw(_values(value, draw(st.sampled_from(themes)), units)) for value in _TARGET_VALUES]
             objects[name] = [*_key_columns(draw, keys), *dates, *values]
     links = [draw(_links(link, target, len(keys))) for link, target in zip(_LINK_NAMES, names, strict=False)]
     return _schema(objects, tuple(links), draw(st.sampled_from(["UTC", "UTC", "Australia/Sydney"])))
@@ -141,8 +143,8 @@ def _key_columns(draw: st.DrawFn, keys: list[DataType]) -> list[_Column]:
 
 
 @st.composite
-def _values(draw: st.DrawFn, name: str, data_type: DataType) -> _Column:
-    """A property that conditions compare, sometimes with companion columns."""
+def _values(draw: st.DrawFn, name: str, data_type: DataType, units: tuple[str | None, ...]) -> _Column:
+    """A property that conditions compare, sometimes with companion columns; a number in one of the units."""
     physical = draw(cells.physical_types(data_type))
     has_cause, is_censored = draw(st.sampled_from([(False, False)] * 3 + [(True, False), (False, True), (True, True)]))
     types, pools = {name: physical}, {name: cells.cells(data_type, physical)}
@@ -157,6 +159,7 @@ def _values(draw: st.DrawFn, name: str, data_type: DataType) -> _Column:
     declared = Property(
         name,
         data_type,
+        unit=draw(st.sampled_from(units)) if data_type.is_number else None,
         missing=draw(st.sampled_from(_MISSING)),
         cause=cause,
         censored=censored,

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 from catalog.contract import CensoredColumns, Property
 from catalog.datatypes import DataType, Kind
-from tests.oracle.outcomes import Censored, Determinate, Duration, Indeterminate, Instant, Outcome, cause_of
+from tests.oracle.outcomes import Censored, Determinate, Duration, Indeterminate, Instant, Outcome, Value, cause_of
 from tests.oracle.texts import at_offset, read_text, trim, zone_offset
 from trivet.verdicts import Cause
 
@@ -65,7 +65,17 @@ def _read_bound(
     if side not in _SIDES:
         return Indeterminate(Cause.NOT_CASTABLE)
     limit = _read_cell(row[columns.limit], physical.get(columns.limit, "VARCHAR"), of, zone)
-    return Censored(side, limit.value, of.non_negative) if isinstance(limit, Determinate) else limit
+    if not isinstance(limit, Determinate):
+        return limit
+    if of.non_negative and _leaves_nothing(side, limit.value):
+        return Indeterminate(Cause.OUT_OF_RANGE)
+    return Censored(side, limit.value, of.non_negative)
+
+
+def _leaves_nothing(side: str, limit: Value) -> bool:
+    """Whether a bound of what cannot be negative is a bound of nothing."""
+    assert isinstance(limit, int | float | Decimal)
+    return limit < 0 if side == "<=" else side == "<" and limit <= 0
 
 
 def _is_blank(cell: object) -> bool:
