@@ -45,6 +45,15 @@ class Additivity(StrEnum):
     """Over nothing, such as a rate."""
 
 
+class PropertyRole(StrEnum):
+    """What the values of a property are for."""
+
+    IDENTIFIER = "identifier"
+    """They tell things apart, so a sum or an average of them means nothing."""
+    DIMENSION = "dimension"
+    FACT = "fact"
+
+
 class Sensitivity(StrEnum):
     """Who may see a property's values."""
 
@@ -82,6 +91,8 @@ class Property:
     censored: CensoredColumns | None = None
     non_negative: bool = False
     """Bounds the other end of a censored value at zero."""
+    role: PropertyRole | None = None
+    """None where the contract does not say."""
     additivity: Additivity | None = None
     """Whether sums of it mean something; None where the contract does not say."""
     display_scale: int | None = None

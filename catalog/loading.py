@@ -16,6 +16,7 @@ from catalog.contract import (
     LinkType,
     ObjectType,
     Property,
+    PropertyRole,
     ProvenanceColumns,
 )
 from catalog.document import ContractModel, LinkTypeModel, ObjectTypeModel, PropertyModel
@@ -150,6 +151,7 @@ def _property(model: PropertyModel) -> Property:
         cause=model.cause,
         censored=CensoredColumns(model.censored.side, model.censored.limit) if model.censored else None,
         non_negative=model.non_negative,
+        role=PropertyRole(model.role) if model.role else None,
         additivity=Additivity(model.additivity) if model.additivity else None,
         display_scale=model.display.scale if model.display else None,
         sensitivity=model.sensitivity,

@@ -11,7 +11,9 @@ from catalog.referee.certify import certified_or_fault
 from compiler.compiled import CompiledMonitor, MemberQuery
 from compiler.dialects.dialect import Dialect
 from compiler.dialects.duckdb_dialect import DuckDBDialect
+from compiler.groups.compile import plan_grouped
 from compiler.plan import PhysicalColumns, plan_monitor
+from compiler.pruning import Relation
 from compiler.queries import MemberSelect, Queries
 from monitors.definition import MonitorDefinition
 
@@ -41,8 +43,13 @@ def compile_monitor(
     """
     object_type = object_type_of(definition, contract)
     dialect = DIALECTS[dialect_name]()
-    plan = plan_monitor(definition, Scope(contract, object_type), physical, at)
-    queries = Queries(plan, dialect)
+    scope = Scope(contract, object_type)
+    groups: list[Relation] = []
+    if definition.grouping is None:
+        plan = plan_monitor(definition, scope, physical, at)
+    else:
+        plan, groups = plan_grouped(definition, definition.grouping, scope, physical, at, dialect)
+    queries = Queries(plan, dialect, groups)
     return CompiledMonitor(
         definition=definition,
         plan=plan,

@@ -49,7 +49,7 @@ class CompiledMonitor:
     breach: MemberQuery
     no_data: MemberQuery
     population: CertifiedQuery
-    """One row: population, compliant, partial, unaccounted, duplicate_keys."""
+    """One row: population, compliant, partial, unaccounted, duplicate_keys, and for groups unexpected."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,6 +59,7 @@ class Decisions:
             for atom, _ in comparisons_with_parents(condition)
             for test in self.facts.met_unknown(atom)
         ]
+        found += self.facts.partial_figures()
         tests = list(dict.fromkeys(found))
         return f"({' OR '.join(tests)})" if tests else "FALSE"
 

@@ -79,6 +79,10 @@ class Facts:
             return asked
         return [self.some_unknown(atom), *asked]
 
+    def partial_figures(self) -> list[str]:
+        """Tests, each of them that indeterminate rows were left out of a figure; none where members are rows."""
+        return [self._column(names.partial(figure)) for figure in self.plan.figures]
+
     def asked_links(self, atom: Deciding) -> list[LinkPlan]:
         """The links whose matching rows an atom asks for or counts, whatever these hold."""
         return [self.plan.link(name) for name in ((atom.link,) if isinstance(atom, Exists) else counted_links(atom))]

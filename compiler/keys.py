@@ -29,4 +29,4 @@ def key_counts(plan: MonitorPlan, dialect: Dialect) -> str:
         (f"COALESCE(SUM(k.{number}) FILTER (WHERE {unknown}), 0)", "without key"),
     ]
     body = f"{select(counts, dialect)} FROM {each.name} AS k"
-    return with_clause([*relations_of(alone, dialect, QuickRules), each], body, dialect)
+    return with_clause([*relations_of(alone, dialect, (), QuickRules), each], body, dialect)

@@ -43,6 +43,9 @@ class MemberFacts(Protocol):
     def met_unknown(self, atom: Deciding) -> list[str]:
         """Tests, each of them that some matching row which the atom meets is indeterminate for it."""
 
+    def partial_figures(self) -> list[str]:
+        """Tests, each of them that indeterminate rows were left out of a figure; none where members are rows."""
+
     def links_of(self, atom: Comparing | Presence) -> list[LinkPlan]:
         """The links that an atom names."""
 

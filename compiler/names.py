@@ -15,6 +15,9 @@ USABLE = "row usable"
 SUPERSEDED_FROM = "superseded from"
 """First later effective date of the row's schedule, NULL where there is none."""
 
+UNEXPECTED = "unexpected"
+"""Whether a group was found although nothing expected it."""
+
 
 def text(name: str) -> str:
     """The property's text without blanks at its ends."""
@@ -89,6 +92,21 @@ def count(link: str) -> str:
 def provenance(part: str) -> str:
     """The column that holds one part of where a row was read."""
     return f"source {part}"
+
+
+def reason(figure: str) -> str:
+    """Why a group has no such figure, NULL where it has."""
+    return f"{figure} reason"
+
+
+def partial(figure: str) -> str:
+    """Whether some input of the figure was indeterminate."""
+    return f"{figure} partial"
+
+
+def input_cause(figure: str, number: int) -> str:
+    """Causes of one operand in the rows that are no inputs of the figure."""
+    return f"{figure} cause {number}"
 
 
 def free_relation(wanted: str, taken: Iterable[str]) -> str:

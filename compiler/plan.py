@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeAlias
 
@@ -21,6 +21,7 @@ from catalog.expressions.tree import (
     shown_operands,
 )
 from monitors.definition import MonitorDefinition
+from trivet.verdicts import Reason
 
 PhysicalColumns: TypeAlias = Mapping[str, Mapping[str, str]]
 """Physical type of each column of each view, as one snapshot has them."""
@@ -50,6 +51,16 @@ class LinkPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class Measure:
+    """A property of a group that says itself why it has no value: a figure, or the key as a whole."""
+
+    causes: tuple[tuple[str, str], ...]
+    """Each operand that it is made from with the column of its causes, NULL where it has a value."""
+    is_figure: bool = True
+    """Whether it has a reason of its own, and can be partial."""
+
+
+@dataclass(frozen=True, slots=True)
 class MonitorPlan:
     """Everything that the queries of one monitor are made from."""
 
@@ -64,6 +75,22 @@ class MonitorPlan:
     physical: PhysicalColumns | None
     at: datetime | None
     """The slot's instant, with an offset; None where the conditions look at no clock."""
+    measures: Mapping[str, Measure] = field(default_factory=dict)
+    """By name, those properties of groups; none where the members are rows."""
+    scope_reason: Reason = Reason.SCOPE_UNKNOWN
+    """The reason of a member whose `where` is unknown."""
+    taken: frozenset[str] = frozenset()
+    """Names that other relations of the same SQL have."""
+
+    @property
+    def is_grouped(self) -> bool:
+        """Whether the members are groups; each has a figure, or there would be nothing to compare."""
+        return bool(self.measures)
+
+    @property
+    def figures(self) -> tuple[str, ...]:
+        """The names of the measures that are figures."""
+        return tuple(name for name, measure in self.measures.items() if measure.is_figure)
 
     def link(self, name: str) -> LinkPlan:
         """The plan of the link of that name."""
@@ -84,7 +111,7 @@ def plan_monitor(
     for plan in links:
         own += plan.link.source_keys
         own += [plan.link.as_of.date] if plan.link.as_of else []
-    member = _relation("member", scope.object_type, own)
+    member = relation_plan("member", scope.object_type, own)
     return MonitorPlan(definition, scope, member, links, counted, operands, physical, at)
 
 
@@ -104,10 +131,11 @@ def _plan_link(name: str, found: list[Atom], scope: Scope) -> LinkPlan:
     if link.as_of:
         named += [link.as_of.valid_from, *([link.as_of.valid_to] if link.as_of.valid_to else [])]
         partition = link.target_keys if link.as_of.restates is Restates.CHANGES else link.as_of.within
-    return LinkPlan(link, _relation(name, far, named), partition)
+    return LinkPlan(link, relation_plan(name, far, named), partition)
 
 
-def _relation(relation: str, object_type: ObjectType, named: list[str]) -> RelationPlan:
+def relation_plan(relation: str, object_type: ObjectType, named: Sequence[str]) -> RelationPlan:
+    """A view with its key and the properties that are named."""
     wanted = dict.fromkeys([*object_type.primary_key, *named])
     properties = tuple(item for name in wanted if (item := object_type.find_property(name)) is not None)
     return RelationPlan(relation, object_type, properties)

@@ -63,6 +63,8 @@ def why_no_pass(contract: Contract, *, can_hold: bool = True) -> str | None:
 
 def why_readable(definition: MonitorDefinition) -> str | None:
     """Why a pass cannot judge a monitor, so that it runs by the readable queries; None if a pass can."""
+    if definition.grouping is not None:
+        return "its members are groups"
     found = [atom for condition in conditions_of(definition) for atom in atoms(condition)]
     if any(counted_links(atom) for atom in found):
         return "it counts linked rows"

@@ -27,10 +27,15 @@ class Relation:
     selections: tuple[Selection, ...]
     source: str
     """All that stands behind FROM."""
+    beside: tuple[Relation, ...] = ()
+    """Relations whose rows follow its own; each has a selection for each of its own, under the same names."""
 
     def sql(self, dialect: Dialect) -> str:
-        """Its SELECT."""
-        return f"{select(self.selections, dialect)} FROM {self.source}"
+        """Its SELECT, or several."""
+        return " UNION ALL ".join(
+            select(item.selections, dialect) + (f" FROM {item.source}" if item.source else "")
+            for item in (self, *self.beside)
+        )
 
 
 def select(selections: Sequence[Selection], dialect: Dialect) -> str:
@@ -43,12 +48,20 @@ def with_clause(relations: Sequence[Relation], body: str, dialect: Dialect) -> s
     used = _identifiers(body)
     kept: list[Relation] = []
     for relation in reversed(relations):
-        selections = tuple(item for item in relation.selections if item[1] in used) or relation.selections[:1]
-        kept.append(replace(relation, selections=selections))
-        for text in (relation.source, *(expression for expression, _ in selections)):
-            used |= _identifiers(text)
+        wanted = {name for _, name in relation.selections} & used or {relation.selections[0][1]}
+        narrowed = _narrowed(relation, wanted)
+        kept.append(narrowed)
+        for item in (narrowed, *narrowed.beside):
+            for text in (item.source, *(expression for expression, _ in item.selections)):
+                used |= _identifiers(text)
     listed = ", ".join(f"{item.name} AS ({item.sql(dialect)})" for item in reversed(kept))
     return f"WITH {listed} {body}"
+
+
+def _narrowed(relation: Relation, wanted: set[str]) -> Relation:
+    selections = tuple(item for item in relation.selections if item[1] in wanted)
+    beside = tuple(_narrowed(item, wanted) for item in relation.beside)
+    return replace(relation, selections=selections, beside=beside)
 
 
 def _identifiers(text: str) -> set[str]:

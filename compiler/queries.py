@@ -17,7 +17,6 @@ from compiler.predicates import comparisons_with_parents
 from compiler.pruning import Relation, Selection, select, with_clause
 from compiler.reasons import Reasons, member_reason
 from compiler.relations import member_columns, relation_names, relations_of
-from trivet.verdicts import Reason
 
 SCOPE_UNKNOWN = "scope unknown"
 
@@ -33,7 +32,8 @@ class MemberSelect:
 class Queries:
     """Writes the queries of one plan."""
 
-    def __init__(self, plan: MonitorPlan, dialect: Dialect) -> None:
+    def __init__(self, plan: MonitorPlan, dialect: Dialect, members: Sequence[Relation] = ()) -> None:
+        """`members` are the relations of the members, where these are groups."""
         self._plan = plan
         self._dialect = dialect
         self._facts = Facts(plan, dialect)
@@ -43,7 +43,7 @@ class Queries:
         self._source = "counted" if plan.counted else plan.member.relation
         facts = self._facts.selections()
         compared = self._members("compared", None, facts, source=self._source, kept=())
-        self._relations = [*relations_of(plan, dialect), compared]
+        self._relations = [*relations_of(plan, dialect, members), compared]
 
     def breach(self) -> MemberSelect:
         """The members whose condition is decided and true, with the row that decided."""
@@ -60,10 +60,10 @@ class Queries:
         kept = [*facts, *(name for _, name in extra)]
         explained = self._members("explained", None, reasons, source="undecided", kept=kept)
         reason_columns = [f"m.{self._dialect.identifier(name)}" for _, name in reasons]
-        reason = member_reason(reason_columns)
+        reason = member_reason(reason_columns, grouped=self._plan.is_grouped)
         if self._where:
             unknown = f"m.{self._dialect.identifier(SCOPE_UNKNOWN)}"
-            reason = f"CASE WHEN {unknown} THEN '{Reason.SCOPE_UNKNOWN}' ELSE {reason} END"
+            reason = f"CASE WHEN {unknown} THEN '{self._plan.scope_reason}' ELSE {reason} END"
         columns = [
             *self._keys(),
             (reason, OutputColumn(Role.REASON, "reason")),
@@ -83,25 +83,35 @@ class Queries:
             (self._decisions.undecided(), "no_data"),
             (self._decisions.compliant(), "compliant"),
         ]
-        keys = [(f"m.{self._dialect.identifier(name)}", name) for name in self._key_names]
-        selections = [*keys, *verdicts, (self._decisions.partial(), "partial")]
+        named = [names.UNEXPECTED] if self._plan.is_grouped else self._key_names
+        kept = [(f"m.{self._dialect.identifier(name)}", name) for name in named]
+        selections = [*kept, *verdicts, (self._decisions.partial(), "partial")]
         where = f" WHERE NOT {self._decisions.outside()}" if self._where else ""
         judged = Relation(self._names["judged"], tuple(selections), f"{self._names['compared']} AS m{where}")
         number = " + ".join(f"CAST({self._judged(name)} AS INTEGER)" for _, name in verdicts)
-        key_columns = [self._judged(name) for name in self._key_names]
-        no_key = " OR ".join(f"{key} IS NULL" for key in key_columns)
-        has_key = " AND ".join(f"{key} IS NOT NULL" for key in key_columns)
-        grouped = f"{judged.name} AS j WHERE {has_key} GROUP BY {', '.join(key_columns)} HAVING COUNT(*) > 1"
-        repeated = Relation(self._names["repeated"], ((key_columns[0], self._key_names[0]),), grouped)
+        repeated, duplicate_keys = self._duplicate_keys(judged.name)
         counts = [
             ("COUNT(*)", "population"),
             (f"COUNT(*) FILTER (WHERE {self._judged('compliant')})", "compliant"),
             (f"COUNT(*) FILTER (WHERE {self._judged('partial')} AND NOT {self._judged('no_data')})", "partial"),
             (f"COUNT(*) FILTER (WHERE ({number}) IS DISTINCT FROM 1)", "unaccounted"),
-            (f"COUNT(*) FILTER (WHERE {no_key}) + (SELECT COUNT(*) FROM {repeated.name} AS k)", "duplicate_keys"),
+            (duplicate_keys, "duplicate_keys"),
         ]
+        if self._plan.is_grouped:
+            counts.append((f"COUNT(*) FILTER (WHERE {self._judged(names.UNEXPECTED)})", "unexpected"))
         body = f"{select(counts, self._dialect)} FROM {judged.name} AS j"
-        return with_clause([*self._relations, judged, repeated], body, self._dialect)
+        return with_clause([*self._relations, judged, *repeated], body, self._dialect)
+
+    def _duplicate_keys(self, judged: str) -> tuple[list[Relation], str]:
+        """The relation of keys that repeat, and the count of these and of rows without one."""
+        if self._plan.is_grouped:
+            return [], "0"
+        key_columns = [self._judged(name) for name in self._key_names]
+        no_key = " OR ".join(f"{key} IS NULL" for key in key_columns)
+        has_key = " AND ".join(f"{key} IS NOT NULL" for key in key_columns)
+        grouped = f"{judged} AS j WHERE {has_key} GROUP BY {', '.join(key_columns)} HAVING COUNT(*) > 1"
+        repeated = Relation(self._names["repeated"], ((key_columns[0], self._key_names[0]),), grouped)
+        return [repeated], f"COUNT(*) FILTER (WHERE {no_key}) + (SELECT COUNT(*) FROM {repeated.name} AS k)"
 
     def _judged(self, name: str) -> str:
         return f"j.{self._dialect.identifier(name)}"

@@ -61,16 +61,22 @@ class Reasons:
     def reason(self, atom: Deciding) -> str:
         """The reason of one unknown atom, as text."""
         links, asked = self._quantified(atom), self.facts.asked_links(atom)
-        if not links and not asked:
+        figures = self._figures(atom)
+        if not links and not asked and not figures:
             return f"'{Reason.LEFT_NULL}'"
+        rows = self.facts.rows()
+        why = [rows.column(ref, names.reason(ref.name)) for ref in figures]
         unmatched = [f"NOT {self.facts.has_match(link)}" for link in links]
         unmatched += [self._has_no_key(link) for link in asked]
-        branches = [f"WHEN {test} THEN '{Reason.LEFT_NULL}'" for test in self._own_missing(atom, [*links, *asked])]
-        branches.append(f"WHEN {' OR '.join(unmatched)} THEN '{Reason.RIGHT_MISSING}'")
+        branches = [f"WHEN {reason} = '{Reason.LEFT_MISSING}' THEN '{Reason.LEFT_MISSING}'" for reason in why]
+        branches += [f"WHEN {test} THEN '{Reason.LEFT_NULL}'" for test in self._own_missing(atom, [*links, *asked])]
+        branches += [f"WHEN {' OR '.join(unmatched)} THEN '{Reason.RIGHT_MISSING}'"] if unmatched else []
+        branches += [f"WHEN {reason} = '{Reason.INSUFFICIENT}' THEN '{Reason.INSUFFICIENT}'" for reason in why]
         branches += [f"WHEN {test} THEN '{Reason.LEFT_NULL}'" for test in self._own_censored(atom)]
         if not isinstance(atom, Exists) and links and self.facts.is_to_one(atom):
             branches += self._ambiguous(atom)
-        return f"CASE {' '.join(branches)} ELSE '{Reason.RIGHT_NULL}' END"
+        rest = Reason.RIGHT_NULL if links or asked else Reason.LEFT_NULL
+        return f"CASE {' '.join(branches)} ELSE '{rest}' END"
 
     def causes(self, atom: Deciding) -> Iterator[CauseColumn]:
         """The cause columns of one unknown atom."""
@@ -79,7 +85,11 @@ class Reasons:
         dates = [PropertyRef(link.link.as_of.date) for link in (*links, *asked) if link.link.as_of is not None]
         own = [ref for ref in atom_references(atom) if ref.link is None]
         for ref in dict.fromkeys([*own, *dates]):
-            yield CauseColumn(str(ref), rows.cause(ref))
+            measure = self.plan.measures.get(ref.name)
+            if measure is None:
+                yield CauseColumn(str(ref), rows.cause(ref))
+            else:
+                yield from (CauseColumn(operand, rows.column(ref, column)) for operand, column in measure.causes)
         for link in links:
             yield CauseColumn(link.link.name, self._link_cause(link))
         for link in asked:
@@ -94,13 +104,18 @@ class Reasons:
             yield from self._date_causes(link, partial(self._over_undecided_rows, atom))
         yield from self._arithmetic_causes(atom)
 
+    def _figures(self, atom: Deciding) -> list[PropertyRef]:
+        return [ref for ref in atom_references(atom) if ref.link is None and ref.name in self.plan.figures]
+
     def _quantified(self, atom: Deciding) -> list[LinkPlan]:
         return [] if isinstance(atom, Exists) else self.facts.links_of(atom)
 
     def _own_missing(self, atom: Deciding, links: list[LinkPlan]) -> Iterator[str]:
         rows = self.facts.rows()
         for ref in atom_references(atom):
-            if ref.link is None and rows.can_be_censored(ref):
+            if ref.link is None and ref.name in self.plan.figures:
+                yield f"{rows.column(ref, names.reason(ref.name))} = '{Reason.LEFT_NULL}'"
+            elif ref.link is None and rows.can_be_censored(ref):
                 yield f"{rows.cause(ref)} <> '{Cause.CENSORED}'"
             elif ref.link is None:
                 yield f"{rows.cause(ref)} IS NOT NULL"
@@ -180,10 +195,13 @@ def _names_link(node: Operand) -> bool:
     )
 
 
-def member_reason(reasons: list[str]) -> str:
+_OF_ROWS = (Reason.LEFT_NULL, Reason.RIGHT_MISSING, Reason.RIGHT_NULL, Reason.RIGHT_AMBIGUOUS)
+
+
+def member_reason(reasons: list[str], *, grouped: bool = False) -> str:
     """The first reason, in the order of `Reason`, among those of the comparisons that count."""
     if len(reasons) == 1:
         return reasons[0]
     among = ", ".join(reasons)
-    order = (Reason.LEFT_NULL, Reason.RIGHT_MISSING, Reason.RIGHT_NULL, Reason.RIGHT_AMBIGUOUS)
+    order = (Reason.LEFT_MISSING, *_OF_ROWS, Reason.INSUFFICIENT) if grouped else _OF_ROWS
     return "CASE " + " ".join(f"WHEN '{reason}' IN ({among}) THEN '{reason}'" for reason in order) + " END"

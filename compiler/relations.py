@@ -17,34 +17,44 @@ STEPS = ("counted", "compared", "breached", "undecided", "explained", "judged", 
 
 def relation_names(plan: MonitorPlan) -> dict[str, str]:
     """Name in the SQL of each relation that is wanted; never that of a governed view."""
-    taken = {item.view.rpartition(".")[2] for item in plan.scope.contract.object_types}
+    taken = {item.view.rpartition(".")[2] for item in plan.scope.contract.object_types} | plan.taken
     found: dict[str, str] = {}
     for wanted in (*STEPS, plan.member.relation, *(item.far.relation for item in plan.links)):
         name = names.free_relation(wanted, taken)
         found[wanted] = name
-        taken |= {name, f"{name}_text", f"{name}_number", f"{name}_value", f"{name}_dated"}
+        taken |= names_of(name)
     return found
 
 
+def names_of(relation: str) -> set[str]:
+    """Every name that the stages of a relation may have."""
+    return {relation, *(f"{relation}_{stage}" for stage in ("text", "number", "value", "dated"))}
+
+
 def relations_of(
-    plan: MonitorPlan, dialect: Dialect, kind: type[PropertyRules] = PropertyRules, carried: Sequence[str] = ()
+    plan: MonitorPlan,
+    dialect: Dialect,
+    members: Sequence[Relation] = (),
+    kind: type[PropertyRules] = PropertyRules,
+    carried: Sequence[str] = (),
 ) -> list[Relation]:
     """Every relation of the WITH clause, in the order in which they build on each other.
 
     Args:
-        plan: what is read.
-        dialect: how it is spelled.
-        kind: which form of the type rules reads it.
+        plan: what the queries are made from.
+        dialect: how they are spelled.
+        members: the relations of the members, where these are no rows of a view.
+        kind: which form of the type rules reads the views.
         carried: columns of the member's view that are passed on as they are, under `names.carried`.
     """
     spelled = relation_names(plan)
-    relations = _staged(plan, plan.member, spelled[plan.member.relation], dialect, kind, carried)
+    relations = [*members] or staged(plan, plan.member, spelled[plan.member.relation], dialect, kind, carried)
     for link in plan.links:
         name = spelled[link.far.relation]
         if link.link.as_of is None:
-            relations += _staged(plan, link.far, name, dialect, kind)
+            relations += staged(plan, link.far, name, dialect, kind)
         else:
-            relations += _staged(plan, link.far, f"{name}_dated", dialect, kind)
+            relations += staged(plan, link.far, f"{name}_dated", dialect, kind)
             relations.append(_in_time(link, name, f"{name}_dated", dialect))
     return [*relations, _counted(plan, dialect)] if plan.counted else relations
 
@@ -53,7 +63,10 @@ def member_columns(plan: MonitorPlan) -> list[str]:
     """Every column of a member row that later relations may use, the counts of its links included."""
     columns = [name for item in plan.member.properties for name in final_columns(item.name, item.censored is not None)]
     columns += [names.provenance(part) for part, _ in plan.member.object_type.provenance.named()]
-    return columns + [names.count(link) for link in plan.counted]
+    columns += [names.count(link) for link in plan.counted]
+    columns += [column for figure in plan.figures for column in (names.reason(figure), names.partial(figure))]
+    columns += [column for measure in plan.measures.values() for _, column in measure.causes]
+    return columns + ([names.UNEXPECTED] if plan.is_grouped else [])
 
 
 def _counted(plan: MonitorPlan, dialect: Dialect) -> Relation:
@@ -73,14 +86,15 @@ def _count(plan: MonitorPlan, link: LinkPlan, dialect: Dialect) -> str:
     return f"CASE WHEN {can_match(link, 'm', dialect)} THEN (SELECT {counted} FROM {source}) END"
 
 
-def _staged(
+def staged(
     plan: MonitorPlan,
     relation: RelationPlan,
     name: str,
     dialect: Dialect,
-    kind: type[PropertyRules],
+    kind: type[PropertyRules] = PropertyRules,
     carried: Sequence[str] = (),
 ) -> list[Relation]:
+    """A view's rows with determinate values, under `name`."""
     physical = plan.physical.get(relation.object_type.view) if plan.physical is not None else None
     zone = plan.scope.contract.calendar.time_zone
     rules = [kind(item, physical, dialect, zone) for item in relation.properties]

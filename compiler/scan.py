@@ -96,7 +96,7 @@ class Scan:
         verdicts = Relation(self._judged, (*kept, *judged), f"{self._compared} AS m")
         marked = self._marks(carried, [name for _, name in judged])
         relations = [
-            *relations_of(self._merged, self._dialect, QuickRules, self._carried),
+            *relations_of(self._merged, self._dialect, (), QuickRules, self._carried),
             *(relation for fold in self._folds.values() for relation in fold.relations()),
             compared,
             verdicts,

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 from catalog.expressions.printing import print_condition
 from catalog.expressions.tree import Condition
+from monitors.grouping import Grouping
 from monitors.rule_tests import RuleTest
 from trivet.canonical import Json, content_hash
 from trivet.verdicts import Severity
@@ -40,11 +41,13 @@ class MonitorDefinition:
 
     id: str
     object: str
-    """Name of the object type whose rows are the members."""
+    """Name of the object type whose rows are the members, or are grouped to them."""
     breach_when: Condition
     where: Condition | None = None
+    grouping: Grouping | None = None
+    """Makes groups of the rows the members; None where each row is one."""
     strict: bool = False
-    """An indeterminate matching row makes a comparison unknown instead of partial."""
+    """An indeterminate matching row, or row of a group, makes it unknown instead of partial."""
     allow_empty: bool = False
     """An empty population is compliant instead of an evaluation that could not be made."""
     samples: int = DEFAULT_SAMPLES
@@ -74,6 +77,7 @@ class MonitorDefinition:
 
     def judged(self) -> dict[str, Json]:
         """What decides a verdict, as canonical JSON values."""
+        grouped: dict[str, Json] = {"grouping": self.grouping.judged()} if self.grouping is not None else {}
         return {
             "id": self.id,
             "object": self.object,
@@ -81,4 +85,5 @@ class MonitorDefinition:
             "breach_when": print_condition(self.breach_when),
             "strict": self.strict,
             "allow_empty": self.allow_empty,
+            **grouped,
         }

@@ -6,6 +6,7 @@ from typing import Annotated, TypeAlias
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
+from monitors.grouping_document import GroupingModel
 from trivet.documents import EMPTY
 from trivet.faults import expected
 from trivet.fields import Between, DurationText, Flag, Name, Prose, Slug, Text
@@ -85,12 +86,12 @@ class RuleTestModel(StrictModel):
     expect: ExpectModel
 
 
-class MonitorModel(StrictModel):
+class MonitorModel(GroupingModel):
     """One monitor."""
 
     id: Slug
     object: Name
-    """Object type of the contract whose rows are the members."""
+    """Object type of the contract whose rows are the members, or are grouped to them."""
     breach_when: Prose
     """Condition that makes a member a breach; see the expression reference."""
     where: Prose | None = None
@@ -98,7 +99,7 @@ class MonitorModel(StrictModel):
     title: Text | None = None
     description: Prose | None = None
     strict: Flag = False
-    """A linked row without a value makes a comparison unknown instead of partial."""
+    """A linked row, or a row of a group, without a value makes it unknown instead of partial."""
     allow_empty: Flag = False
     """An empty population is compliant."""
     samples: Annotated[int, Between(0, 1000)] = 100

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from urllib.parse import urlsplit
 
 from catalog.contract import Contract, ObjectType, Sensitivity
-from catalog.expressions.checking import Scope, check_condition
+from catalog.expressions.checking import Fault, Scope, check_condition
+from catalog.expressions.groups import check_group_condition, narrowing_faults
 from catalog.expressions.satisfiability import breach_fault, never_faults
 from catalog.expressions.syntax import SyntaxFault, parse_condition
 from catalog.expressions.tree import Condition, condition_links, uses_clock
 from monitors.cron import cron_fault
 from monitors.definition import MonitorDefinition, NoDataPolicy, Schedule
 from monitors.document import MonitorFileModel, MonitorModel, ScheduleModel
+from monitors.grouping import Grouping
+from monitors.grouping_rules import GroupingRules
 from monitors.rule_test_loading import load_rule_tests
 from monitors.rule_tests import RuleTest
 from trivet.clock import is_time_zone
@@ -98,22 +102,30 @@ def _load_monitor(
         names = [item.name for item in contract.object_types]
         message = f"there is no object type '{model.object}'{did_you_mean(model.object, names)}"
         return None, [*findings, document.finding((*path, "object"), message)]
-    breach_when, faults = _load_condition(document, (*path, "breach_when"), model.breach_when, contract, object_type)
+    rules = GroupingRules(document, path, model, contract, object_type)
+    of_groups = list(rules.findings())
+    findings += of_groups
+    scope = Scope(contract, object_type)
+    asked = partial(_group_faults, rules, of_groups) if model.group_by is not None else _row_faults
+    breach_when, faults = _load_condition(document, (*path, "breach_when"), model.breach_when, scope, asked)
     findings += faults
+    if breach_when is not None and not findings and model.group_by is not None:
+        findings += rules.link_findings(breach_when)
     where: Condition | None = None
     if model.where is not None:
-        where, faults = _load_condition(document, (*path, "where"), model.where, contract, object_type)
+        where, faults = _load_condition(document, (*path, "where"), model.where, scope, _narrowing_faults)
         findings += faults
-    findings += _keyed_findings(document, path, contract, object_type, [breach_when, where])
-    if breach_when is not None and where is not None and not findings:
-        fault = breach_fault(breach_when, where, Scope(contract, object_type))
+    shown = object_type.primary_key if model.group_by is None else ()
+    findings += _keyed_findings(document, path, contract, object_type, shown, [breach_when, where])
+    if breach_when is not None and where is not None and model.group_by is None and not findings:
+        fault = breach_fault(breach_when, where, scope)
         findings += [] if fault is None else [document.finding((*path, "breach_when"), fault.message)]
-    tests, faults = load_rule_tests(document, path, model.tests, contract, object_type.primary_key)
+    tests, faults = load_rule_tests(document, path, model.tests, contract, rules.member_key)
     findings += faults
     findings += _clockless_findings(tests, [breach_when, where])
     if breach_when is None or findings:
         return None, findings
-    return _definition(model, breach_when, where, tests, document.file), []
+    return _definition(model, breach_when, where, rules.grouping(), tests, document.file), []
 
 
 def _clockless_findings(tests: Sequence[RuleTest], conditions: Sequence[Condition | None]) -> Iterator[Finding]:
@@ -125,14 +137,28 @@ def _clockless_findings(tests: Sequence[RuleTest], conditions: Sequence[Conditio
 
 
 def _load_condition(
-    document: Document, path: Path, text: str, contract: Contract, object_type: ObjectType
+    document: Document, path: Path, text: str, scope: Scope, asked: Callable[[Condition, Scope], Iterable[Fault]]
 ) -> tuple[Condition | None, list[Finding]]:
     condition = parse_condition(text)
     if isinstance(condition, SyntaxFault):
         return None, [document.finding(path, condition.message, offset=condition.span[0])]
-    scope = Scope(contract, object_type)
-    faults = check_condition(condition, scope) or never_faults(condition, scope)
+    faults = asked(condition, scope)
     return condition, [document.finding(path, fault.message, offset=fault.span[0]) for fault in faults]
+
+
+def _row_faults(condition: Condition, scope: Scope) -> Iterable[Fault]:
+    return check_condition(condition, scope) or never_faults(condition, scope)
+
+
+def _narrowing_faults(condition: Condition, scope: Scope) -> Iterable[Fault]:
+    return list(narrowing_faults(condition)) or _row_faults(condition, scope)
+
+
+def _group_faults(
+    rules: GroupingRules, of_groups: Sequence[Finding], condition: Condition, scope: Scope
+) -> Iterable[Fault]:
+    """Nothing is asked of groups whose keys are at fault: each name would be at fault again."""
+    return () if of_groups else check_group_condition(condition, rules.keys, scope)
 
 
 def _keyed_findings(
@@ -140,10 +166,11 @@ def _keyed_findings(
     path: Path,
     contract: Contract,
     object_type: ObjectType,
+    shown: Sequence[str],
     conditions: Sequence[Condition | None],
 ) -> Iterator[Finding]:
     """A monitor is over every property that it shows or keys by, and not only over those that it names."""
-    used = [(object_type, name) for name in object_type.primary_key]
+    used = [(object_type, name) for name in shown]
     names = {name for condition in conditions if condition is not None for name in condition_links(condition)}
     for link in contract.links_from(object_type.name):
         far = contract.object_type(link.target)
@@ -200,13 +227,19 @@ def _schedule(model: ScheduleModel | None) -> Schedule | None:
 
 
 def _definition(
-    model: MonitorModel, breach_when: Condition, where: Condition | None, tests: tuple[RuleTest, ...], file: str
+    model: MonitorModel,
+    breach_when: Condition,
+    where: Condition | None,
+    grouping: Grouping | None,
+    tests: tuple[RuleTest, ...],
+    file: str,
 ) -> MonitorDefinition:
     return MonitorDefinition(
         id=model.id,
         object=model.object,
         breach_when=breach_when,
         where=where,
+        grouping=grouping,
         strict=model.strict,
         allow_empty=model.allow_empty,
         samples=model.samples,

@@ -9,7 +9,7 @@ import re
 import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import date, timedelta
 from decimal import Decimal
 from functools import partial
 from typing import Annotated, Any, TypeVar
@@ -147,11 +147,22 @@ def _read_duration(value: object) -> timedelta:
     return duration
 
 
+def _read_day(value: object) -> date:
+    what = "a date such as 2024-12-31"
+    if not isinstance(value, str) or not re.fullmatch(_DAY.strip("^$"), value):
+        raise expected(what)
+    try:
+        return date.fromisoformat(value)
+    except ValueError:
+        raise expected(what, advice="the calendar has no such day") from None
+
+
 def _text_schema(**more: Any) -> WithJsonSchema:
     return WithJsonSchema({"type": "string", **more})
 
 
 _NAME = r"^[A-Za-z_][A-Za-z0-9_]{0,62}$"
+_DAY = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 _SLUG = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$"
 
 Integer = Annotated[int, Between()]
@@ -183,3 +194,5 @@ DurationText = Annotated[
     _text_schema(pattern=DURATION_PATTERN),
 ]
 """A whole number and a unit: `5s`, `15m`, `1h`, `8d`, `2w`."""
+Day = Annotated[date, BeforeValidator(_read_day), _text_schema(format="date")]
+"""A day of the calendar, `2024-12-31`."""

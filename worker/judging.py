@@ -89,7 +89,8 @@ def compiled_monitor(
 
 def clock_of(definition: MonitorDefinition, at: datetime) -> datetime | None:
     """The slot's instant where a condition looks at it; without a clock one compilation serves all slots."""
-    return at if any(uses_clock(condition) for condition in conditions_of(definition)) else None
+    looks = any(uses_clock(condition) for condition in conditions_of(definition))
+    return at if looks or (definition.grouping is not None and definition.grouping.needs_slot) else None
 
 
 def warehouse_fault(error: Exception) -> NotMade:
@@ -107,6 +108,8 @@ def involved_objects(definition: MonitorDefinition, contract: Contract) -> tuple
     for condition in conditions_of(definition):
         links = (contract.link(definition.object, name) for name in condition_links(condition))
         names += [link.target for link in links if link is not None]
+    expect = definition.grouping.expect if definition.grouping is not None else None
+    names += [expect.object] if expect is not None and expect.object is not None else []
     found = (contract.object_type(name) for name in dict.fromkeys(names))
     return tuple(item for item in found if item is not None)
 
@@ -132,10 +135,10 @@ def view_fault(objects: Sequence[ObjectType], snapshot: Snapshot) -> NotMade | N
 def _run(compiled: CompiledMonitor, snapshot: Snapshot, timeout: timedelta) -> Judgement:
     remaining = time_left(timeout)
     rows = snapshot.run(compiled.population, remaining())
-    population, compliant, partial, unaccounted, duplicate_keys = (int(value) for value in rows[0])
+    population, compliant, partial, unaccounted, duplicate_keys, *of_groups = (int(value) for value in rows[0])
     breached = collect(compiled.breach, Verdict.BREACH, snapshot, remaining())
     undecided = collect(compiled.no_data, Verdict.NO_DATA, snapshot, remaining())
-    told = Told(population, compliant, partial, unaccounted, duplicate_keys)
+    told = Told(population, compliant, partial, unaccounted, duplicate_keys, sum(of_groups))
     return conclude(compiled, told, breached, undecided)
 
 
@@ -162,6 +165,8 @@ class Told:
     unaccounted: int
     """Members for which not exactly one of the three verdicts holds."""
     duplicate_keys: int
+    unexpected: int = 0
+    """Groups that nobody expected."""
 
 
 def conclude(compiled: CompiledMonitor, told: Told, breached: Collected, undecided: Collected) -> Judgement:
@@ -183,6 +188,7 @@ def conclude(compiled: CompiledMonitor, told: Told, breached: Collected, undecid
             told.partial,
             told.duplicate_keys,
             undecided.reasons,
+            told.unexpected,
         ),
         tuple(breached.members),
         tuple(undecided.members),

@@ -8,6 +8,7 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 
 from catalog.datatypes import DataType
+from catalog.periods import Period
 
 
 class Dialect(ABC):
@@ -218,3 +219,43 @@ class Dialect(ABC):
     @abstractmethod
     def date_part(self, part: str, moment: str) -> str:
         """YEAR, QUARTER, MONTH, DAY or ISODOW (Monday is 1) of a date or wall time, as an integer."""
+
+    @abstractmethod
+    def compensated_sum(self, double: str) -> str:
+        """The sum of doubles over a group, with the error of each addition carried along."""
+
+    @abstractmethod
+    def unscaled(self, value: str, data_type: DataType) -> str:
+        """All digits of a decimal as a whole number of 128 bits."""
+
+    @abstractmethod
+    def scaled(self, digits: str, data_type: DataType) -> str:
+        """The decimal of 38 digits that has such digits, in the scale of `data_type`."""
+
+    @abstractmethod
+    def lower_middle(self, value: str) -> str:
+        """The middle value of a group; of an even number of values, the lower one of the middle two."""
+
+    @abstractmethod
+    def period_start(self, period: Period, day: str) -> str:
+        """The first day of the period that a date lies in."""
+
+    @abstractmethod
+    def period_moved(self, period: Period, first: str, by: int) -> str:
+        """The first day of the period so many periods after the one that begins on a date."""
+
+    @abstractmethod
+    def period_label(self, period: Period, first: str) -> str:
+        """`2024`, `2024-Q1`, `2024-03`, `2024-W05` or `2024-03-05`."""
+
+    @abstractmethod
+    def periods_between(self, period: Period, first: str, last: str) -> str:
+        """How many periods begin after the one of the day `first`, up to the one of the day `last`."""
+
+    @abstractmethod
+    def period_series(self, period: Period, first: date, last: date) -> str:
+        """A column of the first days of all periods from `first` to `last`, one a row."""
+
+    @abstractmethod
+    def duration_text(self, micros: str) -> str:
+        """A duration as ISO 8601, in whole days or else in seconds."""

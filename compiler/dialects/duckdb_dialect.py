@@ -13,6 +13,7 @@ from decimal import Decimal
 from string import ascii_lowercase, ascii_uppercase
 
 from catalog.datatypes import DataType, Kind
+from catalog.periods import Period
 from compiler.dialects.dialect import Dialect
 
 _BLANKS = "' ' || CHR(9) || CHR(10) || CHR(11) || CHR(12) || CHR(13)"
@@ -324,6 +325,59 @@ class DuckDBDialect(Dialect):
 
     def _placed(self, local: str, zone: str) -> str:
         return f"({local} AT TIME ZONE {self.text(zone)}) AT TIME ZONE 'UTC'"
+
+    def compensated_sum(self, double: str) -> str:
+        return f"FSUM({double})"
+
+    def unscaled(self, value: str, data_type: DataType) -> str:
+        text = self.as_text(f"CAST({value} AS DECIMAL(38,{data_type.scale or 0}))")
+        return f"CAST(REPLACE({text}, '.', '') AS HUGEINT)"
+
+    def scaled(self, digits: str, data_type: DataType) -> str:
+        whole = f"CAST({digits} AS DECIMAL(38,0))"
+        return f"{whole} * 0.{'1'.rjust(data_type.scale, '0')}" if data_type.scale else whole
+
+    def lower_middle(self, value: str) -> str:
+        return f"QUANTILE_DISC({value}, 0.5)"
+
+    def period_start(self, period: Period, day: str) -> str:
+        return day if period is Period.DAY else f"CAST(DATE_TRUNC('{period}', {day}) AS DATE)"
+
+    def period_moved(self, period: Period, first: str, by: int) -> str:
+        # DuckDB knows no interval of quarters.
+        count, unit = (3 * by, Period.MONTH) if period is Period.QUARTER else (by, period)
+        return f"CAST({first} + INTERVAL '{count}' {unit.upper()} AS DATE)"
+
+    def period_label(self, period: Period, first: str) -> str:
+        year = f"LEFT({self.as_text(first)}, 4)"
+        match period:
+            case Period.YEAR:
+                return year
+            case Period.QUARTER:
+                return f"{year} || '-Q' || {self.as_text(f'EXTRACT(QUARTER FROM {first})')}"
+            case Period.MONTH:
+                return f"LEFT({self.as_text(first)}, 7)"
+            case Period.WEEK:
+                # A week belongs to the year of its Thursday.
+                thursday = f"CAST({first} + INTERVAL '3' DAY AS DATE)"
+                number = self.as_text(f"(EXTRACT(DOY FROM {thursday}) - 1) // 7 + 1")
+                return f"LEFT({self.as_text(thursday)}, 4) || '-W' || RIGHT('0' || {number}, 2)"
+            case Period.DAY:
+                return self.as_text(first)
+
+    def periods_between(self, period: Period, first: str, last: str) -> str:
+        return f"DATE_DIFF('{period}', {first}, {last})"
+
+    def period_series(self, period: Period, first: date, last: date) -> str:
+        count, unit = (3, Period.MONTH) if period is Period.QUARTER else (1, period)
+        ends = f"DATE '{first.isoformat()}', DATE '{last.isoformat()}'"
+        return f"CAST(UNNEST(GENERATE_SERIES({ends}, INTERVAL '{count}' {unit.upper()})) AS DATE)"
+
+    def duration_text(self, micros: str) -> str:
+        days = f"'P' || {self.as_text(f'{micros} // 86400000000')} || 'D'"
+        seconds = f"CAST({micros} AS DECIMAL(38,0)) * 0.000001"
+        plain = f"RTRIM(RTRIM({self.as_text(seconds)}, '0'), '.')"
+        return f"CASE WHEN {micros} % 86400000000 = 0 THEN {days} ELSE 'PT' || {plain} || 'S' END"
 
     @staticmethod
     def _matches(text: str, pattern: str) -> str:

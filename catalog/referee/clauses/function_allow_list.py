@@ -13,10 +13,10 @@ from catalog.referee.statement import Objection, Statement
 
 MONITOR_FUNCTIONS = frozenset(
     {
-        exp.Abs, exp.Chr, exp.Coalesce, exp.Contains, exp.Count, exp.CountIf, exp.DateDiff, exp.EndsWith, exp.Extract,
-        exp.Format, exp.GroupConcat, exp.Left, exp.Length, exp.Max, exp.Min, exp.Nullif, exp.RegexpExtract,
-        exp.RegexpFullMatch, exp.Repeat, exp.Replace, exp.Right, exp.StartsWith, exp.Substring, exp.Sum,
-        exp.Translate, exp.Trim,
+        exp.Abs, exp.Chr, exp.Coalesce, exp.Contains, exp.Count, exp.CountIf, exp.DateDiff, exp.EndsWith, exp.Explode,
+        exp.Extract, exp.Format, exp.GenerateSeries, exp.GroupConcat, exp.Left, exp.Length, exp.Max, exp.Min,
+        exp.Nullif, exp.PercentileDisc, exp.RegexpExtract, exp.RegexpFullMatch, exp.Repeat, exp.Replace, exp.Right,
+        exp.StartsWith, exp.Substring, exp.Sum, exp.TimestampTrunc, exp.Translate, exp.Trim,
     }
 )  # fmt: skip
 """What compiled SQL calls."""
@@ -44,7 +44,12 @@ _WINDOWS = {
     exp.RowNumber, exp.Rank, exp.DenseRank, exp.PercentRank, exp.CumeDist, exp.Ntile, exp.Lag, exp.Lead,
     exp.FirstValue, exp.LastValue,
 }  # fmt: skip
-QUESTION_FUNCTIONS = MONITOR_FUNCTIONS | frozenset(_AGGREGATES | _NUMBERS | _DATES | _TEXTS | _CHOICES | _WINDOWS)
+_MONITOR_ONLY = {exp.Explode, exp.GenerateSeries}
+MONITOR_NAMES = frozenset({"FSUM"})
+"""Functions that compiled SQL calls and that sqlglot has no class for."""
+QUESTION_FUNCTIONS = (MONITOR_FUNCTIONS - _MONITOR_ONLY) | frozenset(
+    _AGGREGATES | _NUMBERS | _DATES | _TEXTS | _CHOICES | _WINDOWS
+)
 """What a question may call: all of those, since some questions are compiled too, and what people ask with."""
 
 _SCAN_FUNCTIONS = frozenset(
@@ -74,6 +79,8 @@ def function_allow_list(statement: Statement, contract: Contract) -> Objection |
     allowed = FUNCTIONS[statement.purpose] | NODES[statement.purpose]
     for node in statement.tree.find_all(exp.Func):
         name = node.name if isinstance(node, exp.Anonymous) else node.sql_name()
+        if isinstance(node, exp.Anonymous) and statement.purpose is Purpose.MONITOR and name in MONITOR_NAMES:
+            continue
         if type(node) not in allowed:
             message = f"function '{name}' is not on the list"
         elif not _is_in_place(node):
@@ -105,6 +112,9 @@ def _is_bounded(node: exp.Func, purpose: Purpose) -> bool:
             text, times = node.this, node.args["times"]
             literals = isinstance(text, exp.Literal) and isinstance(times, exp.Literal) and times.is_int
             return literals and len(text.name) * int(times.name) <= LONGEST_REPEAT
+        case exp.GenerateSeries():
+            # Of days of the calendar, so it ends.
+            return all(isinstance(node.args[part], exp.Cast) for part in ("start", "end"))
         case exp.Format():
             return isinstance(node.this, exp.Literal) and _FORMAT.fullmatch(node.this.name) is not None
         case exp.Replace() if purpose is Purpose.QUESTION:
