@@ -101,7 +101,9 @@ def _is_in_place(node: exp.Func) -> bool:
             return is_gathered(node.this) or isinstance(node.this, exp.Distinct)
         case exp.Struct():
             return is_gathered(node)
-        case exp.Explode() | exp.StructExtract():
+        case exp.Explode():
+            return isinstance(node.this, exp.Column | exp.GenerateSeries)
+        case exp.StructExtract():
             return isinstance(node.this, exp.Column)
     return True
 
