@@ -6,6 +6,8 @@ and no exception tells of it. Tokens are read without recursion, so the depth is
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlglot import tokenize
 from sqlglot.tokenizer_core import Token, TokenType
 
@@ -24,7 +26,11 @@ def beyond_bounds(text: str, dialect: str) -> str | None:
     Raises:
         sqlglot.errors.TokenError: the text has no tokens.
     """
-    tokens = tokenize(text, read=dialect)
+    return tokens_beyond_bounds(tokenize(text, read=dialect))
+
+
+def tokens_beyond_bounds(tokens: Sequence[Token]) -> str | None:
+    """The same of a text whose tokens were read already."""
     if len(tokens) > MOST_TOKENS:
         return f"it has {len(tokens):,} words and signs; {MOST_TOKENS:,} are read at most"
     if _deepest(tokens) > DEEPEST:
@@ -32,7 +38,7 @@ def beyond_bounds(text: str, dialect: str) -> str | None:
     return None
 
 
-def _deepest(tokens: list[Token]) -> int:
+def _deepest(tokens: Sequence[Token]) -> int:
     depth = run = casts = deepest = 0
     for token in tokens:
         kind = token.token_type

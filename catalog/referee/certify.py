@@ -62,10 +62,12 @@ def _certify(text: str, contract: Contract, purpose: Purpose, dialect: str, appr
         return Abstained(resolved)
     if (objection := _first_objection(resolved, contract)) is not None and objection.clause is not Clause.SENSITIVE:
         return Abstained(objection)
-    printed = _printed(resolved.tree, dialect)
     if purpose is Purpose.MONITOR:
         certificate = certificate_of(resolved, contract)
+        # The tree is of no use any more, so that printing may change it: a copy costs as much as parsing does.
+        printed = _printed(resolved.tree, dialect, copy=False)
         return Allowed(CertifiedQuery(printed, purpose, contract.reference(), certificate, seal=SEAL))
+    printed = _printed(resolved.tree, dialect)
     return _question(resolved, contract, printed, objection, approval)
 
 
@@ -105,8 +107,8 @@ def _first_objection(statement: Statement, contract: Contract) -> Objection | No
     return None
 
 
-def _printed(tree: exp.Expression, dialect: str) -> str:
-    return tree.sql(dialect=dialect, pretty=True, comments=False)
+def _printed(tree: exp.Expression, dialect: str, *, copy: bool = True) -> str:
+    return tree.sql(dialect=dialect, pretty=True, comments=False, copy=copy)
 
 
 def _bounded(tree: exp.Expression, max_rows: int) -> exp.Expression:

@@ -6,8 +6,8 @@ import logging
 import re
 from dataclasses import dataclass
 
-import sqlglot
 from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ParseError
 from sqlglot.optimizer.qualify import qualify
 from sqlglot.optimizer.scope import Scope, traverse_scope
@@ -16,7 +16,7 @@ from catalog.contract import Contract
 from catalog.referee.certified import Clause, Purpose
 from catalog.referee.expansion import expands_too_far
 from catalog.referee.spans import Span, span_of
-from catalog.sql_bounds import beyond_bounds
+from catalog.sql_bounds import tokens_beyond_bounds
 
 # It would warn on standard error of what a refused statement holds, which an objection says already.
 logging.getLogger("sqlglot").setLevel(logging.ERROR)
@@ -74,9 +74,11 @@ def parse_one(text: str, dialect: str) -> exp.Expression | Objection:
         RecursionError: it is nested too deeply.
     """
     try:
-        if (bound := beyond_bounds(text, dialect)) is not None:
+        reader = Dialect.get_or_raise(dialect)
+        tokens = reader.tokenize(text)
+        if (bound := tokens_beyond_bounds(tokens)) is not None:
             return Objection(Clause.ONE_STATEMENT, bound)
-        parsed = sqlglot.parse(text, dialect=dialect)
+        parsed = reader.parser().parse(tokens, text)
     except RecursionError:
         raise
     except Exception as error:  # Hostile text trips the parser in ways that it has no error of its own for.

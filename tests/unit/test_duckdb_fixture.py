@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import duckdb
 import pytest
 
@@ -43,7 +45,7 @@ def test_cells_are_judged_as_they_were_given_and_what_is_left_out_is_null() -> N
     with engine([*({"id": text, "n": 2} for text in TEXTS), {"n": 2}, {"id": "none"}]).snapshot() as snapshot:
         assert snapshot.columns("ontology.item") == {"id": "VARCHAR", "n": "BIGINT"}
         assert snapshot.columns("ontology.nothing") is None
-        found = judge(definition, CONTRACT, snapshot)
+        found = judge(definition, CONTRACT, snapshot, datetime(2026, 1, 1, tzinfo=UTC))
     assert {member.key["id"] for member in found.breached} == {*TEXTS, None}
     assert [member.key["id"] for member in found.undecided] == ["none"]
 
