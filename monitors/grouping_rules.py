@@ -124,7 +124,8 @@ class GroupingRules:
             yield from self._objectless_findings(expect, plain)
         else:
             yield from self._object_findings(expect.object, expect, plain)
-        yield from self._period_findings(expect.periods)
+        if expect.object is not None or plain or expect.periods is not None:
+            yield from self._period_findings(expect.periods)
 
     def _objectless_findings(self, expect: ExpectModel, plain: list[GroupKey]) -> Iterator[Finding]:
         if expect.key is not None or expect.keys is not None:
@@ -133,7 +134,7 @@ class GroupingRules:
             named = ", ".join(key.property for key in plain)
             yield self._finding(("expect",), f"missing keys 'object' and 'keys', which name the expected {named}")
         elif expect.periods is None:
-            yield self._finding(("expect",), "expects nothing: name an object, or periods")
+            yield self._finding(("expect",), "missing key 'periods', which are all that can be expected here")
 
     def _object_findings(self, name: str, expect: ExpectModel, plain: list[GroupKey]) -> Iterator[Finding]:
         found = self.contract.object_type(name)
@@ -186,8 +187,11 @@ class GroupingRules:
         if key is None or key.period is None:
             yield self._finding(place, "group_by has no period that could be covered")
         elif Period(coverage.per) not in parts_of(key.period):
-            inside = ", ".join(parts_of(key.period)) or "nothing shorter"
-            yield self._finding(place, f"a {key.period} is made up of {inside}, not of each {coverage.per}")
+            inside = " or ".join(f"per: {part}" for part in parts_of(key.period))
+            message = f"a {key.period} is not made up of {coverage.per}s"
+            yield self._finding(
+                place, f"{message}; write {inside}" if inside else f"{message}; give a share of its rows"
+            )
 
     def _linked(self, link: LinkType) -> Iterator[Finding]:
         plain = {key.property for key in self.keys if key.period is None}

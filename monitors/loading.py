@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from catalog.contract import Contract, ObjectType, Sensitivity
 from catalog.expressions.checking import Fault, Scope, check_condition
-from catalog.expressions.groups import check_group_condition, narrowing_faults
+from catalog.expressions.groups import check_group_condition, narrowing_faults, ungrouped_faults
 from catalog.expressions.satisfiability import breach_fault, never_faults
 from catalog.expressions.syntax import SyntaxFault, parse_condition
 from catalog.expressions.tree import Condition, condition_links, uses_clock
@@ -106,7 +106,7 @@ def _load_monitor(
     of_groups = list(rules.findings())
     findings += of_groups
     scope = Scope(contract, object_type)
-    asked = partial(_group_faults, rules, of_groups) if model.group_by is not None else _row_faults
+    asked = partial(_group_faults, rules, of_groups) if document.has((*path, "group_by")) else _row_faults
     breach_when, faults = _load_condition(document, (*path, "breach_when"), model.breach_when, scope, asked)
     findings += faults
     if breach_when is not None and not findings and model.group_by is not None:
@@ -147,7 +147,8 @@ def _load_condition(
 
 
 def _row_faults(condition: Condition, scope: Scope) -> Iterable[Fault]:
-    return check_condition(condition, scope) or never_faults(condition, scope)
+    found = list(ungrouped_faults(condition)) or check_condition(condition, scope)
+    return found or never_faults(condition, scope)
 
 
 def _narrowing_faults(condition: Condition, scope: Scope) -> Iterable[Fault]:
@@ -158,7 +159,7 @@ def _group_faults(
     rules: GroupingRules, of_groups: Sequence[Finding], condition: Condition, scope: Scope
 ) -> Iterable[Fault]:
     """Nothing is asked of groups whose keys are at fault: each name would be at fault again."""
-    return () if of_groups else check_group_condition(condition, rules.keys, scope)
+    return () if of_groups or rules.model.group_by is None else check_group_condition(condition, rules.keys, scope)
 
 
 def _keyed_findings(

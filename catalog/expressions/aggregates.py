@@ -64,42 +64,62 @@ _ORDERED = frozenset(Kind) - {Kind.BOOLEAN}
 class Signature:
     """What an aggregate takes and what it comes to."""
 
+    written: str
     takes: frozenset[Kind]
     """Kinds of its operand; empty where it takes none, or a condition."""
-    written: str
-    meaning: str
+    said: str
+    """That in words."""
     gives: str
+    meaning: str
 
+
+_ANY = frozenset(Kind)
+_NUMBER = "a number"
+_ANYTHING = "anything"
 
 SIGNATURES: dict[AggregateFunction, Signature] = {
-    AggregateFunction.COUNT: Signature(frozenset(), "count()", "the rows of the group; 0 over none", "integer"),
-    AggregateFunction.SUM: Signature(
-        _NUMBERS | {Kind.DURATION},
-        "sum(x)",
-        "exact, but of doubles: these are added with compensation and rounded to 12 significant digits",
-        f"the type of x, a decimal with {SUM_DIGITS} more digits",
+    AggregateFunction.COUNT: Signature(
+        "count()", frozenset(), "nothing", "integer", "the rows of the group; over none it is 0, and decides"
     ),
-    AggregateFunction.AVG: Signature(_NUMBERS, "avg(x)", "that sum divided by the number of its inputs", "double"),
-    AggregateFunction.MIN: Signature(_ORDERED, "min(x)", "the least; texts by code point", "the type of x"),
-    AggregateFunction.MAX: Signature(_ORDERED, "max(x)", "the greatest; texts by code point", "the type of x"),
+    AggregateFunction.SUM: Signature(
+        "sum(x)",
+        _NUMBERS | {Kind.DURATION},
+        "a number or duration",
+        f"the type of x; of a decimal, one with {SUM_DIGITS} more digits, at most {MAX_DIGITS} in all",
+        "the exact sum; doubles are added with compensation, and their sum rounded to 12 significant digits",
+    ),
+    AggregateFunction.AVG: Signature(
+        "avg(x)", _NUMBERS, _NUMBER, "double", "that sum over the number of inputs, to 12 significant digits"
+    ),
+    AggregateFunction.MIN: Signature(
+        "min(x)", _ORDERED, "anything but a boolean", "the type of x", "the least input; of texts, by code point"
+    ),
+    AggregateFunction.MAX: Signature(
+        "max(x)", _ORDERED, "anything but a boolean", "the type of x", "the greatest input"
+    ),
     AggregateFunction.MEDIAN: Signature(
-        _NUMBERS,
         "median(x)",
-        "the middle one, or the mean of the middle two",
-        "a decimal with one more digit after the point, else double",
+        _NUMBERS,
+        _NUMBER,
+        f"a decimal with one more digit; double where x is one, or has {MAX_DIGITS} digits",
+        "the middle input; of an even number of inputs, the mean of the middle two",
     ),
     AggregateFunction.SHARE: Signature(
+        "share(c)",
         frozenset(),
-        "share(condition)",
-        "rows that satisfy a condition, over the rows for which it is decided",
+        "a condition over rows, with links if need be",
         "double",
+        "the rows that satisfy it over those for which it is decided, to 12 significant digits",
     ),
-    AggregateFunction.COUNT_DISTINCT: Signature(frozenset(Kind), "count_distinct(x)", "different values", "integer"),
+    AggregateFunction.COUNT_DISTINCT: Signature(
+        "count_distinct(x)", _ANY, _ANYTHING, "integer", "how many different values the inputs have"
+    ),
     AggregateFunction.NULL_SHARE: Signature(
-        frozenset(Kind),
         "null_share(x)",
-        "rows in which x is indeterminate, whatever the cause, over all rows",
+        _ANY,
+        _ANYTHING,
         "double",
+        "the rows in which x is indeterminate, for whatever cause, over all rows; so every row in scope is an input",
     ),
 }
 """Every aggregate. The order is that of the reference page."""
@@ -178,7 +198,7 @@ def figure_type(figure: Operand, scope: Scope) -> DataType:
             return _change_type(figure, figure_type(inner, scope))
         case Aggregate():
             return _aggregate_type(figure, scope)
-    raise TypeFault(f"`{print_operand(figure)}` is no aggregate; write change(sum(x)) or the like", figure.span)
+    raise LookupError(f"{print_operand(figure)} is no figure; checking refuses it")
 
 
 def _aggregate_type(aggregate: Aggregate, scope: Scope) -> DataType:

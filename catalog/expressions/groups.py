@@ -13,6 +13,8 @@ from catalog.expressions.printing import print_operand
 from catalog.expressions.tree import Change, Condition, Presence, PropertyRef, atom_nodes, atoms
 from catalog.periods import Period
 
+_NO_FIGURE = "names no aggregate: with group_by a condition is over groups, such as count() < 10"
+
 
 @dataclass(frozen=True, slots=True)
 class GroupKey:
@@ -57,6 +59,8 @@ def _key_property(rows: ObjectType, key: GroupKey) -> Property:
 
 def check_group_condition(condition: Condition, keys: tuple[GroupKey, ...], scope: Scope) -> tuple[Fault, ...]:
     """Every fault of the condition of a grouped monitor whose rows are of `scope`."""
+    if not figures_of(condition):
+        return (Fault(_NO_FIGURE, (0, 0)),)
     own = [*_figure_faults(condition, keys, scope), *_row_faults(condition, keys, scope)]
     if own:
         return tuple(dict.fromkeys(own))
@@ -66,8 +70,6 @@ def check_group_condition(condition: Condition, keys: tuple[GroupKey, ...], scop
 
 def _figure_faults(condition: Condition, keys: tuple[GroupKey, ...], scope: Scope) -> Iterator[Fault]:
     figures = figures_of(condition)
-    if not figures:
-        yield Fault("names no aggregate: with group_by a condition is over groups, such as count() < 10", (0, 0))
     periodic = any(key.period is not None for key in keys)
     over_time = not any(_is_one_day(key, scope.object_type) for key in keys)
     for figure in figures:
@@ -104,8 +106,17 @@ def _no_key(ref: PropertyRef, scope: Scope) -> str:
     return f"'{ref}' is a property of one row; a group has its keys, and aggregates such as {example}({ref})"
 
 
+def ungrouped_faults(condition: Condition) -> Iterator[Fault]:
+    """The figures in the condition of a monitor whose members are rows."""
+    for figure in figures_of(condition):
+        message = (
+            f"`{print_operand(figure)}` is a figure of a group: give the monitor group_by ([] is one group of all rows)"
+        )
+        yield Fault(message, figure.span)
+
+
 def narrowing_faults(condition: Condition) -> Iterator[Fault]:
     """The figures in a `where`, which is asked of rows before there are groups."""
     for figure in figures_of(condition):
-        message = f"`{print_operand(figure)}` is a figure of a group, and `where` narrows its rows"
-        yield Fault(f"{message}; write it in breach_when", figure.span)
+        message = f"`{print_operand(figure)}` is a figure of a group, and `where` narrows rows; write it in breach_when"
+        yield Fault(message, figure.span)

@@ -17,6 +17,7 @@ from compiler.planning import why_readable
 from monitors.definition import MonitorDefinition
 from monitors.evaluation import Counts
 from tests.oracle.evaluation import OracleMember, OracleResult, Table
+from tests.oracle.grouped_worlds import GroupedWorld
 from tests.oracle.strategies import World, judge_world
 from trivet.verdicts import Verdict
 from worker.judging import Judgement, judge
@@ -174,7 +175,7 @@ def _said(member: OracleMember) -> Said:
     )
 
 
-def describe(world: World) -> str:
+def describe(world: World | GroupedWorld) -> str:
     """A world as a person needs it to see why a case fails."""
     lines = [str(world)]
     lines += [str(item) for item in world.contract.link_types]

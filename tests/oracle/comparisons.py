@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from typing import TypeAlias
 
@@ -43,11 +43,13 @@ class Situation:
     links: Mapping[str, Matches]
     place: Place
     strict: bool
+    figures: Mapping[str, Unknown] = field(default_factory=dict)
+    """Of a group, why it has no such figure, by the figure's text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """Why one comparison is unknown."""
+    """Why one comparison, or one figure of a group, is unknown."""
 
     reason: Reason
     causes: Causes
@@ -121,9 +123,19 @@ def _lookup(combination: Combination, situation: Situation, *, counting: bool = 
     return find
 
 
+def _figures(atom: Comparing, situation: Situation) -> list[Unknown]:
+    """The figures that an atom names and that a group has not."""
+    named = [ref.name for ref in atom_references(atom) if ref.link is None]
+    return [situation.figures[name] for name in named if name in situation.figures]
+
+
 def _own_causes(atom: Comparing, situation: Situation) -> Iterator[tuple[str, Cause]]:
     for ref in atom_references(atom):
-        if ref.link is None and (cause := cause_of(situation.own[ref.name])) is not None:
+        if (
+            ref.link is None
+            and ref.name not in situation.figures
+            and (cause := cause_of(situation.own[ref.name])) is not None
+        ):
             yield ref.name, cause
 
 
@@ -145,14 +157,20 @@ def _failures(
 def _reason(atom: Comparing, links: Mapping[str, Matches], truths: Sequence[Truth], situation: Situation) -> Reason:
     counted = [situation.links[name] for name in counted_links(atom)]
     own = {cause for _, cause in _own_causes(atom, situation)}
+    lacking = {unknown.reason for unknown in _figures(atom, situation)}
+    if Reason.LEFT_MISSING in lacking:
+        return Reason.LEFT_MISSING
+    failed = Reason.LEFT_NULL in lacking or any(_failures(atom, {}, situation, counting=False))
     if not links and not counted:
-        return Reason.LEFT_NULL
-    if own - {Cause.CENSORED} or any(_failures(atom, {}, situation, counting=False)):
+        return Reason.LEFT_NULL if failed or own or not lacking else Reason.INSUFFICIENT
+    if own - {Cause.CENSORED} or failed:
         return Reason.LEFT_NULL
     if any(met.date_unknown for met in (*links.values(), *counted)):
         return Reason.LEFT_NULL
     if not all(met.rows for met in links.values()) or any(met.key_unknown for met in counted):
         return Reason.RIGHT_MISSING
+    if lacking:
+        return Reason.INSUFFICIENT
     if own:
         return Reason.LEFT_NULL
     if not any(truth is not None for truth in truths) or (situation.strict and None in truths):
@@ -164,6 +182,8 @@ def _causes(
     atom: Comparing, links: Mapping[str, Matches], undecided: Sequence[Combination], situation: Situation
 ) -> Causes:
     found = [*_own_causes(atom, situation), *_failures(atom, {}, situation)]
+    for unknown in _figures(atom, situation):
+        found += ((operand, cause) for operand, causes in unknown.causes.items() for cause in causes)
     for name, met in links.items():
         found += met.date_unknown.items()
         found += [(name, Cause.KEY_NULL)] * met.key_unknown + [(name, Cause.SUPERSEDED)] * met.superseded

@@ -85,16 +85,16 @@ def judge(
         tables: What the warehouse holds, by the name of the view.
         at: The slot's instant, with an offset.
     """
-    of = _object_type(contract, object_name)
-    rows = _read_table(of, contract, tables)
+    of = object_type_of(contract, object_name)
+    rows = read_table(of, contract, tables)
     far_sides = [
-        (link, _read_table(_object_type(contract, link.target), contract, tables))
+        (link, read_table(object_type_of(contract, link.target), contract, tables))
         for link in contract.links_from(object_name)
     ]
     members, keys = [], []
-    place = Place(ZoneInfo(contract.calendar.time_zone), at, _units(of, contract))
+    place = Place(ZoneInfo(contract.calendar.time_zone), at, units_of(of, contract))
     for index, own in enumerate(rows):
-        situation = _situation(own, far_sides, place, strict)
+        situation = situation_of(own, far_sides, place, strict)
         scope = None if where is None else decide(where, situation)
         if scope is not None and scope.truth is False:
             continue
@@ -113,48 +113,53 @@ def judge(
     )
 
 
-def _object_type(contract: Contract, name: str) -> ObjectType:
+def object_type_of(contract: Contract, name: str) -> ObjectType:
+    """The object type of that name."""
     found = contract.object_type(name)
     if found is None:
         raise LookupError(f"the contract has no object type {name}")
     return found
 
 
-def _units(of: ObjectType, contract: Contract) -> dict[PropertyRef, str | None]:
+def units_of(of: ObjectType, contract: Contract) -> dict[PropertyRef, str | None]:
+    """The unit of every property that a condition over the object type can name."""
     own = {PropertyRef(item.name): item.unit for item in of.properties}
     linked = {
         PropertyRef(item.name, link.name): item.unit
         for link in contract.links_from(of.name)
-        for item in _object_type(contract, link.target).properties
+        for item in object_type_of(contract, link.target).properties
     }
     return {**own, **linked}
 
 
-def _read_table(of: ObjectType, contract: Contract, tables: Mapping[str, Table]) -> list[Outcomes]:
+def read_table(of: ObjectType, contract: Contract, tables: Mapping[str, Table]) -> list[Outcomes]:
+    """What each property of each row turns out to be."""
     table, zone = tables[of.view], ZoneInfo(contract.calendar.time_zone)
     return [{item.name: read_property(item, row, table.columns, zone) for item in of.properties} for row in table.rows]
 
 
-def _situation(
+def situation_of(
     own: Outcomes, far_sides: Sequence[tuple[LinkType, Sequence[Outcomes]]], place: Place, strict: bool
 ) -> Situation:
+    """A row and everything that its conditions can look at."""
     links = {link.name: match_rows(link, own, linked) for link, linked in far_sides}
     return Situation(own, links, place, strict)
 
 
 def _judge_member(index: int, key: tuple[object, ...], scope: Decision | None, decision: Decision) -> OracleMember:
     if scope is not None and scope.truth is None:
-        causes = _merged_causes(scope.counting)
+        causes = merged_causes(scope.counting)
         return OracleMember(index, key, Verdict.NO_DATA, Reason.SCOPE_UNKNOWN, causes, partial=False)
     if decision.truth is None:
         reason = min((unknown.reason for unknown in decision.counting), key=_PRECEDENCE.index)
-        return OracleMember(index, key, Verdict.NO_DATA, reason, _merged_causes(decision.counting), partial=False)
+        return OracleMember(index, key, Verdict.NO_DATA, reason, merged_causes(decision.counting), partial=False)
     verdict = Verdict.BREACH if decision.truth else Verdict.COMPLIANT
     partial = decision.partial or (scope is not None and scope.partial)
     return OracleMember(index, key, verdict, None, {}, partial)
 
 
-def _merged_causes(counting: Sequence[Unknown]) -> dict[str, list[Cause]]:
+def merged_causes(counting: Sequence[Unknown]) -> dict[str, list[Cause]]:
+    """The causes of each operand, sorted."""
     merged: dict[str, set[Cause]] = {}
     for unknown in counting:
         for operand, causes in unknown.causes.items():

@@ -16,7 +16,7 @@ from tests.oracle.evaluation import SLOT, OracleResult, Table, judge
 from tests.oracle.schemas import MEMBER, schemas, tables
 from tests.oracle.trees import conditions
 
-_SLOTS = (
+SLOTS = (
     SLOT,
     datetime(2025, 7, 15, 23, 30, 0, 1, tzinfo=timezone(timedelta(hours=10))),
     datetime(2025, 7, 1, tzinfo=UTC),
@@ -62,7 +62,7 @@ def families(draw: st.DrawFn, most: int = 3) -> tuple[World, ...]:
     ]
     filled = draw(tables(schema))
     return tuple(
-        World(schema.contract, MEMBER, where, breach_when, strict, filled, draw(st.sampled_from(_SLOTS)))
+        World(schema.contract, MEMBER, where, breach_when, strict, filled, draw(st.sampled_from(SLOTS)))
         for where, breach_when, strict in monitors
     )
 

@@ -15,7 +15,7 @@ import pytest
 from catalog import link_rules, loading, object_rules
 from catalog.contract import Contract
 from catalog.loading import load_contract
-from monitors import cron, rule_test_loading
+from monitors import cron, grouping_rules, rule_test_loading
 from monitors import loading as monitor_loading
 from monitors.loading import load_monitors
 from trivet.documents import read_yaml
@@ -84,6 +84,9 @@ def test_findings_come_in_the_order_of_the_file(file: Path) -> None:
     assert len(places) == len(findings)
 
 
+_MAKERS = ("finding", "_finding")
+
+
 def messages(module: ModuleType) -> set[str]:
     """The longest fixed part of each message that a module can make."""
     tree = ast.parse(Path(module.__file__ or "").read_text("utf-8"))
@@ -93,12 +96,18 @@ def messages(module: ModuleType) -> set[str]:
             found.add(
                 max((str(part.value) for part in node.values if isinstance(part, ast.Constant)), key=len, default="")
             )
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "finding":
+        elif (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr.lstrip("_") == "finding"
+        ):
             found |= {str(item.value) for item in node.args if isinstance(item, ast.Constant)}
     return {text for text in found if len(text) > 10}
 
 
-@pytest.mark.parametrize("module", [loading, object_rules, link_rules, monitor_loading, rule_test_loading, cron])
+@pytest.mark.parametrize(
+    "module", [loading, object_rules, link_rules, monitor_loading, grouping_rules, rule_test_loading, cron]
+)
 def test_every_finding_that_the_code_can_tell_is_told_by_some_case(module: ModuleType) -> None:
     told = "\n".join(line for file in [*CONTRACTS, *MONITORS] for line in expected(file))
     # Findings about several files stand in tests/unit/test_contract_loading.py; no cron line is known

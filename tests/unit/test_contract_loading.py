@@ -22,6 +22,7 @@ from catalog.contract import (
     LinkType,
     ObjectType,
     Property,
+    PropertyRole,
     ProvenanceColumns,
     Restates,
     Sensitivity,
@@ -149,7 +150,7 @@ def test_every_key_of_a_full_contract_arrives() -> None:
         view="ontology.pay",
         primary_key=("id", "paid"),
         properties=(
-            Property("id", TEXT, "Payroll number.", ("number",)),
+            Property("id", TEXT, "Payroll number.", ("number",), role=PropertyRole.IDENTIFIER),
             Property("level", TEXT, missing=("n/a", "no")),
             Property(
                 "hourly_rate",

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
-from datetime import timedelta
+from datetime import date, timedelta
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
 from catalog.contract import Contract
+from catalog.expressions.groups import GroupKey
 from catalog.expressions.syntax import SyntaxFault, parse_condition
 from catalog.expressions.tree import Condition
 from catalog.loading import load_contract
+from catalog.periods import Period
 from monitors.definition import MonitorDefinition, NoDataPolicy, Schedule
+from monitors.grouping import Coverage, DayRange, Expectation, Grouping, LastPeriods
 from monitors.loading import MonitorsResult, load_monitors
 from monitors.rule_tests import RuleTest
 from trivet.canonical import content_hash
@@ -111,6 +115,64 @@ def test_every_key_of_a_full_monitor_arrives() -> None:
     assert only(FULL).file == "monitors/0.yaml"
 
 
+GROUPED = """\
+monitors:
+  - id: by-month
+    object: pay
+    group_by: [id, {period: month, of: paid}]
+    expect: {object: pay, keys: [id], periods: {from: 2024-01-31, to: 2024-12-01}}
+    min_count: 3
+    min_coverage: {share: 0.80, per: day}
+    breach_when: sum(rate) > 3
+"""
+
+
+def test_every_key_of_a_grouped_monitor_arrives() -> None:
+    expect = Expectation("pay", ("id",), DayRange(date(2024, 1, 31), date(2024, 12, 1)))
+    grouping = only(GROUPED).grouping
+    assert grouping == Grouping(
+        keys=(GroupKey("id"), GroupKey("paid", Period.MONTH)),
+        expect=expect,
+        min_count=3,
+        min_coverage=Coverage(Decimal("0.80"), Period.DAY),
+        as_of_slot=False,
+    )
+    short = GROUPED.replace("from: 2024-01-31, to: 2024-12-01", "last: 12, current: false").replace(
+        "keys: [id]", "key: id"
+    )
+    assert only(short).grouping == dataclasses.replace(
+        grouping, expect=Expectation("pay", ("id",), LastPeriods(12, current=False))
+    )
+    share = GROUPED.replace("{share: 0.80, per: day}", "0.5")
+    assert only(share).grouping == dataclasses.replace(grouping, min_coverage=Coverage(Decimal("0.5")))
+
+
+def test_every_default_of_a_grouped_monitor() -> None:
+    whole = "monitors:\n  - {id: a, object: pay, group_by: [], breach_when: count() < 20}\n"
+    assert only(whole).grouping == Grouping((), None, 1, None, as_of_slot=False)
+
+
+@pytest.mark.parametrize(
+    ("written", "instead"),
+    [
+        ("period: month", "period: year"),
+        ("to: 2024-12-01", "to: 2024-12-02"),
+        ("from: 2024-01-31, to: 2024-12-01", "last: 3"),
+        ("from: 2024-01-31, to: 2024-12-01", "last: 3, current: false"),
+        ("min_count: 3", "min_count: 2"),
+        ("share: 0.80", "share: 0.81"),
+        ("{share: 0.80, per: day}", "0.80"),
+        ("    expect: {object: pay, keys: [id], periods: {from: 2024-01-31, to: 2024-12-01}}\n", ""),
+    ],
+)
+def test_the_hash_sees_each_part_of_a_grouping(written: str, instead: str) -> None:
+    assert only(GROUPED.replace(written, instead)).definition_hash != only(GROUPED).definition_hash
+
+
+def test_a_share_has_one_spelling_in_the_hash() -> None:
+    assert only(GROUPED.replace("0.80", "0.8")).definition_hash == only(GROUPED).definition_hash
+
+
 def test_every_default_of_a_smallest_monitor() -> None:
     definition = only(SMALLEST)
     assert definition == MonitorDefinition("a", "pay", parsed("rate < 20"), title="a")
@@ -148,6 +210,7 @@ CHANGES: dict[str, Any] = {
     "object": "other",
     "breach_when": parsed("rate < 21"),
     "where": parsed("rate > 0"),
+    "grouping": Grouping((GroupKey("level"),)),
     "strict": True,
     "allow_empty": True,
     "samples": 7,
@@ -166,7 +229,7 @@ CHANGES: dict[str, Any] = {
     "tests": (RuleTest("t", {}, None, (), (), True, {}, Finding("m.yaml", None, "", "")),),
     "file": "elsewhere.yaml",
 }
-DECIDING = {"id", "object", "breach_when", "where", "strict", "allow_empty"}
+DECIDING = {"id", "object", "breach_when", "where", "grouping", "strict", "allow_empty"}
 
 
 def test_every_field_is_known_to_decide_or_not_to() -> None:

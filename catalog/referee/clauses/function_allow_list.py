@@ -13,10 +13,10 @@ from catalog.referee.statement import Objection, Statement
 
 MONITOR_FUNCTIONS = frozenset(
     {
-        exp.Abs, exp.Chr, exp.Coalesce, exp.Contains, exp.Count, exp.CountIf, exp.DateDiff, exp.EndsWith, exp.Explode,
-        exp.Extract, exp.Format, exp.GenerateSeries, exp.GroupConcat, exp.Left, exp.Length, exp.Max, exp.Min,
-        exp.Nullif, exp.PercentileDisc, exp.RegexpExtract, exp.RegexpFullMatch, exp.Repeat, exp.Replace, exp.Right,
-        exp.StartsWith, exp.Substring, exp.Sum, exp.TimestampTrunc, exp.Translate, exp.Trim,
+        exp.Abs, exp.Chr, exp.Coalesce, exp.Contains, exp.Count, exp.CountIf, exp.DateDiff, exp.DateTrunc,
+        exp.EndsWith, exp.Explode, exp.Extract, exp.Format, exp.GenerateSeries, exp.GroupConcat, exp.Left, exp.Length,
+        exp.Max, exp.Min, exp.Nullif, exp.PercentileDisc, exp.RegexpExtract, exp.RegexpFullMatch, exp.Repeat,
+        exp.Replace, exp.Right, exp.StartsWith, exp.Substring, exp.Sum, exp.TimestampTrunc, exp.Translate, exp.Trim,
     }
 )  # fmt: skip
 """What compiled SQL calls."""

@@ -1,0 +1,16 @@
+"""Whole evaluations of grouped monitors, member by member, against the plain-Python oracle."""
+
+from __future__ import annotations
+
+from hypothesis import given, note
+
+from tests.conformance.grouped_harness import differences
+from tests.conformance.harness import describe
+from tests.oracle.grouped_worlds import GroupedWorld, grouped_worlds
+
+
+@given(world=grouped_worlds())
+def test_compiled_groups_and_oracle_agree_on_every_member(world: GroupedWorld) -> None:
+    found = differences(world)
+    note(describe(world))
+    assert found == []
