@@ -98,6 +98,13 @@ class Property:
     display_scale: int | None = None
     """Digits after the point that a person is shown at least; never rounds."""
     sensitivity: Sensitivity = Sensitivity.NONE
+    masked: bool = False
+    """Whether monitors may use it although it is restricted: its values are then never shown."""
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether no monitor may use it."""
+        return self.sensitivity is not Sensitivity.NONE and not self.masked
 
     @property
     def columns(self) -> tuple[str, ...]:

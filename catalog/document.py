@@ -123,6 +123,8 @@ class PropertyModel(StrictModel):
     non_negative: Flag = False
     display: DisplayModel | None = None
     sensitivity: Sensitivity = Sensitivity.NONE
+    monitor: Literal["masked"] | None = None
+    """Lets monitors use a restricted property without showing its values."""
 
 
 class ObjectTypeModel(StrictModel):

@@ -155,6 +155,7 @@ def _property(model: PropertyModel) -> Property:
         additivity=Additivity(model.additivity) if model.additivity else None,
         display_scale=model.display.scale if model.display else None,
         sensitivity=model.sensitivity,
+        masked=model.monitor == "masked",
     )
 
 

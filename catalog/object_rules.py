@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from catalog.contract import Sensitivity
 from catalog.datatypes import Kind
 from catalog.document import ObjectTypeModel, PropertyModel
 from catalog.expressions.syntax import KEYWORDS
@@ -58,5 +59,7 @@ def _property_findings(document: Document, path: Path, model: PropertyModel) -> 
         )
     if model.non_negative and not model.type.is_number:
         yield document.finding((*path, "non_negative"), f"{model.type} has no sign; only numbers can be non-negative")
+    if model.monitor is not None and model.sensitivity is Sensitivity.NONE:
+        yield document.finding((*path, "monitor"), "only what is restricted is masked; say `sensitivity: restricted`")
     if model.display and not (model.type.is_number and model.type.kind is not Kind.INTEGER):
         yield document.finding((*path, "display", "scale"), f"{model.type} has no digits after the point to show")

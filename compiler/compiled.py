@@ -30,6 +30,8 @@ class OutputColumn:
     """Key property, operand, or part of a provenance record."""
     source: str = ""
     """For provenance: the object type, or the link, whose row it speaks of."""
+    masked: bool = False
+    """Whether its values may not leave the evaluator as they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,11 @@ class MemberQuery:
 
     query: CertifiedQuery
     columns: tuple[OutputColumn, ...]
+
+    @property
+    def has_masked_key(self) -> bool:
+        """Whether the order of the query's rows would tell what is masked."""
+        return any(column.masked and column.role is Role.KEY for column in self.columns)
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,6 +92,12 @@ class MonitorPlan:
         """The names of the measures that are figures."""
         return tuple(name for name, measure in self.measures.items() if measure.is_figure)
 
+    @property
+    def reads_masked(self) -> bool:
+        """Whether any property that is read is masked."""
+        relations = (self.member, *(link.far for link in self.links))
+        return any(item.masked for relation in relations for item in relation.properties)
+
     def link(self, name: str) -> LinkPlan:
         """The plan of the link of that name."""
         return next(item for item in self.links if item.link.name == name)

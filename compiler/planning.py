@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 from catalog.contract import Contract, LinkType
 from catalog.engines.port import HeldName
+from catalog.expressions.checking import Scope
 from catalog.expressions.printing import print_condition
 from catalog.expressions.tree import Exists, Presence, atom_links, atoms, counted_links
 from compiler.folded_facts import Folding, folding_of
-from compiler.plan import conditions_of
+from compiler.plan import conditions_of, plan_monitor
 from monitors.definition import MonitorDefinition
 
 SMALL_VIEW = 100_000
@@ -61,19 +63,23 @@ def why_no_pass(contract: Contract, *, can_hold: bool = True) -> str | None:
     return f"a governed view bears the name {taken.pop()}, under which a pass keeps rows" if taken else None
 
 
-def why_readable(definition: MonitorDefinition) -> str | None:
+@lru_cache(maxsize=4096)
+def why_readable(definition: MonitorDefinition, contract: Contract) -> str | None:
     """Why a pass cannot judge a monitor, so that it runs by the readable queries; None if a pass can."""
     if definition.grouping is not None:
         return "its members are groups"
     found = [atom for condition in conditions_of(definition) for atom in atoms(condition)]
     if any(counted_links(atom) for atom in found):
         return "it counts linked rows"
+    object_type = contract.object_type(definition.object)
+    if object_type is not None and plan_monitor(definition, Scope(contract, object_type), None).reads_masked:
+        return "it reads masked properties, and rows that are kept beside the data would hold them"
     return None
 
 
 def plan_lines(definition: MonitorDefinition, contract: Contract) -> list[str]:
     """How a monitor runs, in words."""
-    if (reason := why_no_pass(contract) or why_readable(definition)) is not None:
+    if (reason := why_no_pass(contract) or why_readable(definition, contract)) is not None:
         return [f"Plan: {PlanKind.PAIR}, the readable queries alone, since {reason}."]
     lines = [
         f"Plan: {PlanKind.SCAN}, one pass over the view together with the other monitors that are due over it;",

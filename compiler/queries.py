@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from catalog.expressions.printing import print_operand
-from catalog.expressions.tree import Comparing, Condition, Exists, LinkCount, atom_links
+from catalog.expressions.tree import Comparing, Condition, Exists, LinkCount, PropertyRef, atom_links
 from compiler import names
 from compiler.compiled import OutputColumn, Role
 from compiler.decisions import Decisions
@@ -157,7 +157,7 @@ class Queries:
         return [
             (
                 f"m.{self._dialect.identifier(names.shown(name))}",
-                OutputColumn(Role.KEY, name),
+                OutputColumn(Role.KEY, name, masked=self._is_masked(PropertyRef(name))),
             )
             for name in self._key_names
         ]
@@ -165,7 +165,8 @@ class Queries:
     def _operands(self) -> list[tuple[str, OutputColumn]]:
         found = []
         for operand in self._plan.operands:
-            named = OutputColumn(Role.OPERAND, print_operand(operand))
+            masked = isinstance(operand, PropertyRef) and self._is_masked(operand)
+            named = OutputColumn(Role.OPERAND, print_operand(operand), masked=masked)
             if isinstance(operand, LinkCount):
                 count = f"m.{self._dialect.identifier(names.count(operand.link))}"
                 found.append((self._dialect.as_text(count), named))
@@ -173,6 +174,9 @@ class Queries:
             alias = "m" if operand.link is None else self._deciding_alias(operand.link)
             found.append((f"{alias}.{self._dialect.identifier(names.shown(operand.name))}", named))
         return found
+
+    def _is_masked(self, ref: PropertyRef) -> bool:
+        return self._plan.scope.resolve(ref).masked
 
     def _provenance(self) -> list[tuple[str, OutputColumn]]:
         rows = [("m", self._plan.member, self._plan.scope.object_type.name)]
@@ -213,7 +217,8 @@ class Queries:
         selections = [(expression, name) for (expression, _), name in zip(columns, named, strict=True)]
         joins = " ".join(self._deciding_row(link) for link in self._plan.links)
         keys = [f"m.{self._dialect.identifier(name)} NULLS FIRST" for name in self._key_names]
-        rest = [f"{expression} NULLS FIRST" for expression, column in columns if column.role is not Role.CAUSES]
+        shown = [item for item in columns if item[1].role is not Role.CAUSES and not item[1].masked]
+        rest = [f"{expression} NULLS FIRST" for expression, _ in shown]
         order = ", ".join(dict.fromkeys([*keys, *rest]))
         body = f"{select(selections, self._dialect)} FROM {self._names[source]} AS m {joins} ORDER BY {order}"
         sql = with_clause([*self._relations, *relations], body, self._dialect)

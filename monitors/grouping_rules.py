@@ -8,8 +8,9 @@ from decimal import Decimal
 
 from catalog.contract import Contract, LinkType, ObjectType, Property, Sensitivity
 from catalog.datatypes import Kind
+from catalog.expressions.checking import Scope
 from catalog.expressions.groups import GroupKey
-from catalog.expressions.tree import Condition, condition_links
+from catalog.expressions.tree import Condition, condition_links, condition_references
 from catalog.link_rules import KEY_KINDS
 from catalog.periods import Period, parts_of
 from monitors.grouping import Coverage, DayRange, Expectation, Grouping, LastPeriods
@@ -80,6 +81,14 @@ class GroupingRules:
             yield from self._linked(link)
         if self.model.as_of is not None and not any(link.as_of is not None for link in links):
             yield self._finding(("as_of",), "the condition names no link with effective dates; remove this key")
+
+    def masked_findings(self, key: str, condition: Condition) -> Iterator[Finding]:
+        """Figures would tell of values that nobody may see: the highest of a group is one of them."""
+        scope = Scope(self.contract, self.object_type)
+        for ref in condition_references(condition):
+            if scope.resolve(ref).masked:
+                message = f"'{ref}' is masked; a monitor with group_by over it is refused, since figures tell of values"
+                yield self.document.finding((*self.path, key), message, offset=ref.span[0])
 
     def _finding(self, place: Path, message: str, *, key: bool = False) -> Finding:
         return self.document.finding((*self.path, *place), message, key=key)

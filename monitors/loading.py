@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from urllib.parse import urlsplit
 
-from catalog.contract import Contract, ObjectType, Sensitivity
+from catalog.contract import Contract, ObjectType
 from catalog.expressions.checking import Fault, Scope, check_condition
 from catalog.expressions.groups import check_group_condition, narrowing_faults, ungrouped_faults
 from catalog.expressions.satisfiability import breach_fault, never_faults
@@ -111,10 +111,13 @@ def _load_monitor(
     findings += faults
     if breach_when is not None and not findings and model.group_by is not None:
         findings += rules.link_findings(breach_when)
+        findings += rules.masked_findings("breach_when", breach_when)
     where: Condition | None = None
     if model.where is not None:
         where, faults = _load_condition(document, (*path, "where"), model.where, scope, _narrowing_faults)
         findings += faults
+        if where is not None and not findings and model.group_by is not None:
+            findings += rules.masked_findings("where", where)
     shown = object_type.primary_key if model.group_by is None else ()
     findings += _keyed_findings(document, path, contract, object_type, shown, [breach_when, where])
     if breach_when is not None and where is not None and model.group_by is None and not findings:
@@ -184,8 +187,9 @@ def _keyed_findings(
     for owner, name in dict.fromkeys((item.name, name) for item, name in used):
         of = contract.object_type(owner)
         found = of.find_property(name) if of else None
-        if found is not None and found.sensitivity is not Sensitivity.NONE:
-            message = f"is keyed by {owner}.{name}, which is {found.sensitivity}; such a monitor is refused"
+        if found is not None and found.is_closed:
+            hint = "such a monitor is refused unless the contract says `monitor: masked`"
+            message = f"is keyed by {owner}.{name}, which is {found.sensitivity}; {hint}"
             yield document.finding((*path, "object"), message)
 
 

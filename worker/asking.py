@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from catalog.contract import Contract
@@ -11,6 +13,7 @@ from catalog.engines.port import Engine
 from compiler.compile import compile_monitor
 from monitors.definition import MonitorDefinition
 from monitors.evaluation import NotMade
+from monitors.masking import Mask
 from resolver.candidates import Proposer
 from resolver.models.lexical import LexicalProposer
 from resolver.models.openai import Endpoint, OpenAIProposer
@@ -22,6 +25,7 @@ from trivet.clock import Clock
 from trivet.errors import UsageError
 from worker.bootstrap import Wiring
 from worker.judging import involved_objects, judge, warehouse_fault
+from worker.masking import mask_of
 
 
 def resolver_of(
@@ -55,7 +59,7 @@ def resolver_of(
         monitors=enabled,
         proposer=_proposer(wiring, contract, enabled, replay, ask_model),
         engine=DuckDBQuestionEngine(wiring.warehouse, timeout=contract.limits.timeout),
-        judge=MonitorJudge(contract, wiring.engine(), wiring.clock),
+        judge=MonitorJudge(contract, wiring.engine(), wiring.clock, partial(_mask, wiring)),
         clock=wiring.clock,
         recorder=recorder,
     )
@@ -68,6 +72,7 @@ class MonitorJudge:
     contract: Contract
     engine: Engine
     clock: Clock
+    mask: Callable[[], Mask]
 
     def __call__(self, definition: MonitorDefinition) -> Judged:
         """Every member's verdict at this instant; whatever goes wrong is a `NotMade`."""
@@ -75,7 +80,7 @@ class MonitorJudge:
         views = tuple(item.view for item in involved_objects(definition, self.contract))
         try:
             with self.engine.snapshot() as snapshot:
-                made = judge(definition, self.contract, snapshot, at)
+                made = judge(definition, self.contract, snapshot, at, self.mask)
                 if isinstance(made.outcome, NotMade):
                     return Judged(made.outcome, (), (), None, views)
                 physical = {view: dict(snapshot.columns(view) or {}) for view in views}
@@ -84,6 +89,11 @@ class MonitorJudge:
                 return Judged(made.outcome, made.breached, made.undecided, sql, views, snapshot.identity.to_json())
         except Exception as error:
             return Judged(warehouse_fault(error), (), (), None, views)
+
+
+def _mask(wiring: Wiring) -> Mask:
+    """The mask of the store, so that an answer names members as alerts do; another one where there is no store."""
+    return mask_of(None if wiring.store_is_missing() else wiring.store(create=False))
 
 
 def _proposer(

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from itertools import groupby
 from zoneinfo import ZoneInfo
 
@@ -25,10 +26,12 @@ from catalog.engines.port import Engine, Snapshot
 from compiler.planning import CHUNK, why_readable
 from monitors.definition import MonitorDefinition
 from monitors.evaluation import Evaluation, NotMade
+from monitors.masking import Mask
 from trivet.clock import Clock, utc_text
 from trivet.verdicts import NotMadeReason, SlotCause, Trigger
 from worker.claims import Claim, finish, slot_evaluation_id
 from worker.judging import Judgement, warehouse_fault
+from worker.masking import mask_of
 from worker.recording import record
 from worker.scanning import judge_many
 
@@ -79,30 +82,31 @@ class Evaluator:
             store: the audit store; None for a dry run, which records nothing.
             keeping: keeps the slots' claims while a batch is judged.
         """
-        for batch in batches(slots):
+        for batch in batches(slots, self.contract):
             with keeping():
-                evaluations = list(self.judge_batch(batch))
+                evaluations = list(self.judge_batch(batch, store))
             yield from self._record_batch(batch, evaluations, store)
 
-    def judge_batch(self, batch: Sequence[Slot]) -> Iterator[Evaluation]:
+    def judge_batch(self, batch: Sequence[Slot], store: sa.Engine | None) -> Iterator[Evaluation]:
         """Judges the slots on one snapshot, and on a fresh one after a query that spoilt it."""
-        waiting = Waiting(batch)
+        mask = partial(mask_of, store)
+        waiting = Waiting(batch, self.contract)
         while waiting.slots:
             try:
                 with self.engine.snapshot() as snapshot:
-                    yield from self._judge_waiting(waiting, snapshot)
+                    yield from self._judge_waiting(waiting, snapshot, mask)
             except Exception as error:
                 # Opening failed, so nothing can be said of the data to any of those that wait.
                 for slot in waiting.slots:
                     yield self._evaluation(slot, self.clock.now(), Judgement(warehouse_fault(error)), None)
                 return
 
-    def _judge_waiting(self, waiting: Waiting, snapshot: Snapshot) -> Iterator[Evaluation]:
+    def _judge_waiting(self, waiting: Waiting, snapshot: Snapshot, mask: Callable[[], Mask]) -> Iterator[Evaluation]:
         """Judges as many as the snapshot answers for."""
         while portion := waiting.next_portion():
             started = self.clock.now()
             due = [(slot.definition, slot.at) for slot in portion.slots]
-            for judgement in judge_many(due, self.contract, snapshot, readable=portion.readable):
+            for judgement in judge_many(due, self.contract, snapshot, mask, readable=portion.readable):
                 if judgement is None:
                     waiting.separate(portion)
                     return
@@ -172,7 +176,8 @@ class Portion:
 class Waiting:
     """The slots of a batch that are not judged yet, in their order, and what was tried in vain for them."""
 
-    def __init__(self, batch: Sequence[Slot]) -> None:
+    def __init__(self, batch: Sequence[Slot], contract: Contract) -> None:
+        self._contract = contract
         self.slots = list(batch)
         self._failed: Counter[str] = Counter()
 
@@ -183,7 +188,7 @@ class Waiting:
             failed = self._failed[slot.evaluation_id]
             if not found and failed:
                 return Portion((slot,), readable=failed > 1)
-            alone = why_readable(slot.definition) is not None
+            alone = why_readable(slot.definition, self._contract) is not None
             if not found and alone:
                 return Portion((slot,), readable=True)
             if failed or alone or any(other.definition.id == slot.definition.id for other in found):
@@ -203,15 +208,16 @@ class Waiting:
             self._failed.update(slot.evaluation_id for slot in blamed)
 
 
-def batches(slots: Iterable[Slot]) -> Iterator[list[Slot]]:
+def batches(slots: Iterable[Slot], contract: Contract) -> Iterator[list[Slot]]:
     """The slots of each object type, in the order of their monitors' names; those that no pass can judge come last."""
-    ordered = sorted(slots, key=_in_batches)
+
+    def place(slot: Slot) -> tuple[str, bool, str, datetime]:
+        alone = why_readable(slot.definition, contract) is not None
+        return slot.definition.object, alone, slot.definition.id, slot.at
+
+    ordered = sorted(slots, key=place)
     for _, batch in groupby(ordered, key=lambda slot: slot.definition.object):
         yield list(batch)
-
-
-def _in_batches(slot: Slot) -> tuple[str, bool, str, datetime]:
-    return slot.definition.object, why_readable(slot.definition) is not None, slot.definition.id, slot.at
 
 
 def manual_slots(monitors: Sequence[MonitorDefinition], contract: Contract, at: datetime) -> list[Slot]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import heapq
+import json
 import logging
 import time
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from functools import lru_cache
+from functools import lru_cache, partial
+from itertools import islice
 from typing import TypeAlias
 
 from catalog.contract import Contract, ObjectType
@@ -20,13 +23,17 @@ from compiler.decoding import read_member
 from compiler.plan import conditions_of
 from monitors.definition import MonitorDefinition
 from monitors.evaluation import Counts, Member, NotMade
+from monitors.masking import Mask
 from trivet.canonical import content_hash
 from trivet.findings import did_you_mean
 from trivet.verdicts import NotMadeReason, Reason, Verdict
+from worker.masking import mask_of
 
 RECORDED_MEMBERS = 1_000_000
 """Members of one verdict that are recorded at most; beyond them only the counts grow, and it is said."""
 
+_UNKEPT = partial(mask_of, None)
+_WITHHELD = "what is said of it is withheld, since the monitor reads masked properties"
 _log = logging.getLogger(__name__)
 
 
@@ -43,7 +50,13 @@ class Judgement:
     """A query failed inside the snapshot's transaction, so nothing more can be asked of it."""
 
 
-def judge(definition: MonitorDefinition, contract: Contract, snapshot: Snapshot, at: datetime) -> Judgement:
+def judge(
+    definition: MonitorDefinition,
+    contract: Contract,
+    snapshot: Snapshot,
+    at: datetime,
+    mask: Callable[[], Mask] = _UNKEPT,
+) -> Judgement:
     """Judges every member of the population. Whatever goes wrong is a `NotMade`, never an exception.
 
     Args:
@@ -51,22 +64,28 @@ def judge(definition: MonitorDefinition, contract: Contract, snapshot: Snapshot,
         contract: the contract that it was checked against.
         snapshot: the data.
         at: the slot's own instant, the only clock that a condition can look at.
+        mask: gives the mask of values that nobody may see, if there are any.
     """
+    hides = False
     try:
         objects = involved_objects(definition, contract)
         if (fault := view_fault(objects, snapshot)) is not None:
             return Judgement(fault)
         compiled = compiled_monitor(definition, contract, physical_columns(objects, snapshot), clock_of(definition, at))
+        hides = compiled.plan.reads_masked
         limit = contract.limits.timeout if definition.timeout is None else definition.timeout
-        return _run(compiled, snapshot, limit)
+        return _run(compiled, snapshot, limit, mask() if hides else UNMASKED)
     except QueryTimeout as error:
         return Judgement(NotMade(NotMadeReason.TIMEOUT, str(error)), spoilt=True)
     except EngineFault as error:
-        return Judgement(NotMade(NotMadeReason.ENGINE_ERROR, str(error)), spoilt=True)
+        # Engines quote the values that they trip over.
+        message = _WITHHELD if hides else str(error)
+        return Judgement(NotMade(NotMadeReason.ENGINE_ERROR, message), spoilt=True)
     except Exception as error:
         # A fault of ours must not stop the other monitors, nor pass for a quiet night.
-        _log.exception("monitor %s could not be judged", definition.id)
-        message = f"fault in Trivet: {one_line(error)}"
+        _log.error("monitor %s could not be judged", definition.id, exc_info=None if hides else error)
+        said = f"{type(error).__name__}: {_WITHHELD}" if hides else one_line(error)
+        message = f"fault in Trivet: {said}"
         return Judgement(NotMade(NotMadeReason.ENGINE_ERROR, message), spoilt=True)
 
 
@@ -132,12 +151,13 @@ def view_fault(objects: Sequence[ObjectType], snapshot: Snapshot) -> NotMade | N
     return None
 
 
-def _run(compiled: CompiledMonitor, snapshot: Snapshot, timeout: timedelta) -> Judgement:
+def _run(compiled: CompiledMonitor, snapshot: Snapshot, timeout: timedelta, mask: Mask) -> Judgement:
     remaining = time_left(timeout)
     rows = snapshot.run(compiled.population, remaining())
     population, compliant, partial, unaccounted, duplicate_keys, *of_groups = (int(value) for value in rows[0])
-    breached = collect(compiled.breach, Verdict.BREACH, snapshot, remaining())
-    undecided = collect(compiled.no_data, Verdict.NO_DATA, snapshot, remaining())
+    collecting = Collecting(snapshot, compiled.definition.object, mask)
+    breached = collecting.collect(compiled.breach, Verdict.BREACH, remaining())
+    undecided = collecting.collect(compiled.no_data, Verdict.NO_DATA, remaining())
     told = Told(population, compliant, partial, unaccounted, duplicate_keys, sum(of_groups))
     return conclude(compiled, told, breached, undecided)
 
@@ -241,20 +261,49 @@ class Collected:
 
 
 NOBODY = Collected([], 0, 0, {})
+UNMASKED = Mask(b"")
+"""For monitors that read no masked property."""
 
 
-def collect(query: MemberQuery, verdict: Verdict, snapshot: Snapshot, timeout: timedelta) -> Collected:
-    """Runs a breach or no_data query and reads its members."""
-    members: list[Member] = []
-    reasons: Counter[Reason] = Counter()
-    count = partial = 0
-    for row in snapshot.stream(query.query, timeout):
-        count += 1
-        member = read_member(query, verdict, row)
-        partial += member.partial
-        if member.reason is not None:
-            reasons[member.reason] += 1
-        if count <= RECORDED_MEMBERS:
-            members.append(member)
-    ordered = {reason: reasons[reason] for reason in Reason if reasons[reason]}
-    return Collected(members, count, partial, ordered)
+@dataclass(frozen=True, slots=True)
+class Collecting:
+    """Runs breach and no_data queries and reads their members."""
+
+    snapshot: Snapshot
+    object_name: str
+    """Object type of the members."""
+    mask: Mask
+
+    def collect(self, query: MemberQuery, verdict: Verdict, timeout: timedelta) -> Collected:
+        """The members that one query gives: all are counted, and the first of them kept."""
+        tally = _Tally()
+        members = self._members(query, verdict, timeout, tally)
+        if query.has_masked_key:
+            # The query's own order is that of the values that nobody may see.
+            kept = heapq.nsmallest(RECORDED_MEMBERS, members, key=_masked_order)
+        else:
+            kept = list(islice(members, RECORDED_MEMBERS))
+            deque(members, maxlen=0)
+        ordered = {reason: tally.reasons[reason] for reason in Reason if tally.reasons[reason]}
+        return Collected(kept, tally.reasons.total(), tally.partial, ordered)
+
+    def _members(self, query: MemberQuery, verdict: Verdict, timeout: timedelta, tally: _Tally) -> Iterator[Member]:
+        for row in self.snapshot.stream(query.query, timeout):
+            member = read_member(query, verdict, row, self.object_name, self.mask)
+            tally.reasons[member.reason] += 1
+            tally.partial += member.partial
+            yield member
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What is counted while members are read, kept or not."""
+
+    reasons: Counter[Reason | None] = field(default_factory=Counter)
+    partial: int = 0
+
+
+def _masked_order(member: Member) -> tuple[object, ...]:
+    """By masked key, then by what else is shown; nothing first."""
+    key = tuple((value is not None, value or "") for value in member.key.values())
+    return key, json.dumps(member.to_json(), sort_keys=True)

@@ -7,7 +7,7 @@ So whatever runs, members, reasons and causes come from the same texts.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -21,14 +21,16 @@ from compiler.compiled import CompiledMonitor, CompiledScan, HeldMonitor
 from compiler.planning import SMALL_VIEW, PlanKind, choose, why_no_pass, why_readable
 from monitors.definition import MonitorDefinition
 from monitors.evaluation import NotMade
+from monitors.masking import Mask
 from trivet.verdicts import NotMadeReason, Verdict
 from worker.judging import (
     NOBODY,
+    UNMASKED,
+    Collecting,
     Judgement,
     Physical,
     Told,
     clock_of,
-    collect,
     compiled_monitor,
     conclude,
     involved_objects,
@@ -66,7 +68,7 @@ class ScanCounts:
 
 
 def judge_many(
-    due: Sequence[Due], contract: Contract, snapshot: Snapshot, *, readable: bool = False
+    due: Sequence[Due], contract: Contract, snapshot: Snapshot, mask: Callable[[], Mask], *, readable: bool = False
 ) -> Iterator[Judgement | None]:
     """Judges monitors of one object type, each of them once, in their order.
 
@@ -77,11 +79,12 @@ def judge_many(
         due: the monitors and the instants of their slots.
         contract: what they are checked against.
         snapshot: the data.
+        mask: gives the mask of values that nobody may see, if there are any.
         readable: whether the readable queries are to judge them, whatever the rule says.
     """
     definitions = [definition for definition, _ in due]
     if readable or not _scans(definitions, contract, snapshot):
-        yield from (judge(definition, contract, snapshot, at) for definition, at in due)
+        yield from (judge(definition, contract, snapshot, at, mask) for definition, at in due)
         return
     try:
         faults = [view_fault(involved_objects(definition, contract), snapshot) for definition in definitions]
@@ -104,7 +107,7 @@ def _scans(definitions: Sequence[MonitorDefinition], contract: Contract, snapsho
     """Whether the rule chooses a pass over the view."""
     if why_no_pass(contract, can_hold=snapshot.can_hold) is not None:
         return False
-    if any(why_readable(definition) is not None for definition in definitions):
+    if any(why_readable(definition, contract) is not None for definition in definitions):
         return False
     if len(definitions) > 1:
         return choose(len(definitions), None).kind is PlanKind.SCAN
@@ -178,8 +181,9 @@ def _judge_one(
     timeout: timedelta,
 ) -> Judgement:
     remaining = time_left(timeout)
-    breached = collect(asked.breach, Verdict.BREACH, snapshot, remaining()) if found.breach else NOBODY
-    undecided = collect(asked.no_data, Verdict.NO_DATA, snapshot, remaining()) if found.undecided else NOBODY
+    collecting = Collecting(snapshot, compiled.definition.object, UNMASKED)
+    breached = collecting.collect(asked.breach, Verdict.BREACH, remaining()) if found.breach else NOBODY
+    undecided = collecting.collect(asked.no_data, Verdict.NO_DATA, remaining()) if found.undecided else NOBODY
     population, compliant = found.rows - found.outside, found.settled
     partial = found.partial + breached.partial
     unaccounted = found.rows - found.settled - found.outside - found.left

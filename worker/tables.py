@@ -152,3 +152,11 @@ watermark = sa.Table(
     # Every slot up to this instant was planned, or was not due.
     sa.Column("planned_until", sa.Text, nullable=False),
 )
+
+# What the store keeps to itself: written once, in no ledger entry, no document and no log.
+secret = sa.Table(
+    "secret",
+    metadata,
+    sa.Column("purpose", sa.Text, primary_key=True),
+    sa.Column("value", sa.LargeBinary(32), nullable=False),
+)

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 
-from catalog.contract import Sensitivity
 from catalog.datatypes import DOUBLE, MAX_DIGITS, DataType, Kind
 from catalog.expressions.operand_types import (
     Fault,
@@ -123,8 +122,9 @@ def _reference_faults(ref: PropertyRef, scope: Scope) -> Iterator[Fault]:
     except TypeFault as error:
         yield error.fault
         return
-    if found.sensitivity is not Sensitivity.NONE:
-        yield Fault(f"'{ref}' is {found.sensitivity}; a monitor over a sensitive property is refused", ref.span)
+    if found.is_closed:
+        hint = "a monitor over it is refused unless the contract says `monitor: masked`"
+        yield Fault(f"'{ref}' is {found.sensitivity}; {hint}", ref.span)
 
 
 def _quantifier_faults(atom: Comparing, scope: Scope) -> Iterator[Fault]:

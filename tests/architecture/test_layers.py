@@ -42,6 +42,8 @@ VIOLATIONS = [
     Violation("evals", "trivet.judged", "evals"),
     Violation("duckdb", "catalog.leak", "duckdb"),
     Violation("duckdb", "worker.leak", "duckdb"),
+    Violation("pint", "catalog.expressions.leak", "pint"),
+    Violation("pint", "compiler.leak", "pint"),
     Violation("sqlalchemy", "trivet.leak", "sqlalchemy"),
     Violation("sqlalchemy", "catalog.engines.leak", "sqlalchemy"),
     Violation("celery", "worker.leak", "celery"),

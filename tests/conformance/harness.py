@@ -100,7 +100,7 @@ def _shared_scan(worlds: Sequence[World], snapshot: DuckDBSnapshot, small_view: 
 
 def _together(due: Sequence[Due], contract: Contract, snapshot: DuckDBSnapshot, small_view: int) -> list[Judgement]:
     """Judged as by `judge_many`, but with the size named from which the readable queries ask held rows alone."""
-    shared = [item for item in due if why_readable(item[0]) is None]
+    shared = [item for item in due if why_readable(item[0], contract) is None]
     together = iter(judge_together(shared, contract, snapshot, small_view=small_view) if shared else ())
     return [next(together) if item in shared else judge(item[0], contract, snapshot, item[1]) for item in due]
 
