@@ -8,8 +8,9 @@ from functools import partial
 from urllib.parse import urlsplit
 
 from catalog.contract import Contract, ObjectType
+from catalog.expressions.aggregates import lifted
 from catalog.expressions.checking import Fault, Scope, check_condition
-from catalog.expressions.groups import check_group_condition, narrowing_faults, ungrouped_faults
+from catalog.expressions.groups import check_group_condition, group_scope, narrowing_faults, ungrouped_faults
 from catalog.expressions.satisfiability import breach_fault, never_faults
 from catalog.expressions.syntax import SyntaxFault, parse_condition
 from catalog.expressions.tree import Condition, condition_links, uses_clock
@@ -162,7 +163,10 @@ def _group_faults(
     rules: GroupingRules, of_groups: Sequence[Finding], condition: Condition, scope: Scope
 ) -> Iterable[Fault]:
     """Nothing is asked of groups whose keys are at fault: each name would be at fault again."""
-    return () if of_groups or rules.model.group_by is None else check_group_condition(condition, rules.keys, scope)
+    if of_groups or rules.model.group_by is None:
+        return ()
+    faults = check_group_condition(condition, rules.keys, scope)
+    return faults or never_faults(lifted(condition), group_scope(condition, rules.keys, scope))
 
 
 def _keyed_findings(

@@ -34,6 +34,11 @@ def group_type(condition: Condition, keys: tuple[GroupKey, ...], scope: Scope) -
     return _type_of_groups(scope.object_type, keys, figures)
 
 
+def group_scope(condition: Condition, keys: tuple[GroupKey, ...], scope: Scope) -> Scope:
+    """What a lifted condition over the groups can name."""
+    return Scope(scope.contract, group_type(condition, keys, scope))
+
+
 def _figure_property(figure: Figure, scope: Scope) -> Property:
     return Property(print_operand(figure), figure_type(figure, scope), unit=figure_unit(figure, scope))
 
@@ -64,8 +69,7 @@ def check_group_condition(condition: Condition, keys: tuple[GroupKey, ...], scop
     own = [*_figure_faults(condition, keys, scope), *_row_faults(condition, keys, scope)]
     if own:
         return tuple(dict.fromkeys(own))
-    groups = Scope(scope.contract, group_type(condition, keys, scope))
-    return check_condition(lifted(condition), groups)
+    return check_condition(lifted(condition), group_scope(condition, keys, scope))
 
 
 def _figure_faults(condition: Condition, keys: tuple[GroupKey, ...], scope: Scope) -> Iterator[Fault]:

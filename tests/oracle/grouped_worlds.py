@@ -197,9 +197,13 @@ def _fits(link: LinkType, scope: Scope, grouping: Grouping) -> bool:
 
 @st.composite
 def _figures(draw: st.DrawFn, scope: Scope, grouping: Grouping) -> Aggregate | Change:
-    changes = _changes(scope) if grouping.period else _aggregates(scope)
-    made = st.one_of(_aggregates(scope), _aggregates(scope), changes)
-    return draw(made.filter(lambda figure: not [*figure_faults(figure, scope, over_time=True)]))
+    def is_sound(figure: Aggregate | Change) -> bool:
+        return not [*figure_faults(figure, scope, over_time=True)]
+
+    kinds = ["aggregate", "aggregate", "change"] if grouping.period else ["aggregate"]
+    if draw(st.sampled_from(kinds)) == "change":
+        return draw(_changes(scope).filter(is_sound))
+    return draw(_aggregates(scope).filter(is_sound))
 
 
 @st.composite
