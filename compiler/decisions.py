@@ -12,7 +12,10 @@ from compiler.predicates import Predicates, comparisons_with_parents
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """Writes the predicates of one monitor over the relation of its facts, alias `m`. Each is two-valued."""
+    """Writes the predicates of one monitor over the relation of its facts, alias `m`.
+
+    Each is two-valued if `MemberFacts.certainly` makes its tests so; else NULL says the same as false.
+    """
 
     facts: MemberFacts
 

@@ -107,6 +107,10 @@ class Facts:
         """Whether a matching row has unusable effective dates; None for a link without dates."""
         return None if link.link.as_of is None else self._column(_unusable_name(link))
 
+    def certainly(self, test: str) -> str:
+        """The test as two-valued."""
+        return f"COALESCE({test}, FALSE)"
+
     def has_match(self, link: LinkPlan) -> str:
         """Whether any row of the link matches the member."""
         return self._column(_matched_name(link))

@@ -9,6 +9,10 @@ A comparison is folded in one of three ways:
 
 Where this tells nothing of a member (rows that differ, bounds in place of values, dates that are
 unusable), the member is *open*: the readable queries decide it, and nothing is guessed.
+
+Where no row decides a comparison, both facts of it are NULL, which spares a COALESCE for every row.
+T of a condition is then true or not as ever, and so is F; and where one is true, the other is false
+and not NULL, as follows from Kleene's tables step by step. `unknown` must not be asked of them.
 """
 
 from __future__ import annotations
@@ -154,6 +158,10 @@ class FoldedFacts:
         """Whether rows that would decide differently make it unknown."""
         return any(link.link.cardinality.is_to_one for link in self.links_of(atom))
 
+    def certainly(self, test: str) -> str:
+        """The test as it is: whoever reads these facts takes NULL for false."""
+        return test
+
     def is_open(self) -> str:
         """Whether the folded rows leave open what holds of the member. Ask it after all facts."""
         return disjunction(self.columns.add(test) for test in self._open) if self._open else "FALSE"
@@ -173,8 +181,8 @@ class FoldedFacts:
         fold = self._fold(link)
         truth = self._usable(fold, f"({self._rows({link: ROW}).truth(atom)})", ROW)
         tests = (f"COALESCE({truth}, FALSE)", f"COALESCE(NOT {truth}, FALSE)", f"{truth} IS NULL")
-        true, false, unknown = (f"COALESCE({fold.column(self.dialect.any_of(test))}, FALSE)" for test in tests)
-        return true, false, unknown
+        true, false, unknown = (fold.column(self.dialect.any_of(test)) for test in tests)
+        return true, false, f"COALESCE({unknown}, FALSE)"
 
     def _extremes(self, atom: Comparison) -> tuple[str, str, str]:
         (link,) = atom_links(atom)
@@ -202,14 +210,15 @@ class FoldedFacts:
             case ComparisonOperator.NOT_EQUAL:
                 true, false = differs, self._equals_some(own, fold, linked)
         unknown = f"({fold.is_matched} AND ({own} IS NULL OR {some_null}))"
-        return f"COALESCE({true}, FALSE)", f"COALESCE({false}, FALSE)", unknown
+        return true, false, unknown
 
     def _equals_some(self, own: str, fold: Fold, linked: str) -> str:
         low, high = fold.column(f"MIN({linked})"), fold.column(f"MAX({linked})")
         values = fold.column(self.dialect.distinct_values(linked))
         between = f"{own} > {low} AND {own} < {high}"
         listed = self.dialect.is_listed(values, own)
-        return f"CASE WHEN {own} = {low} OR {own} = {high} THEN TRUE WHEN {between} THEN {listed} ELSE FALSE END"
+        equal = f"CASE WHEN {own} = {low} OR {own} = {high} THEN TRUE WHEN {between} THEN {listed} ELSE FALSE END"
+        return f"CASE WHEN {own} IS NOT NULL AND {low} IS NOT NULL THEN {equal} END"
 
     def _open_where_censored(self, atom: Comparison, fold: Fold) -> None:
         """A bound in place of a value decides in ways that extremes do not tell."""
@@ -237,11 +246,8 @@ class FoldedFacts:
             for column in columns:
                 fold.one_value(column)
             self._open[f"({matched} AND NOT COALESCE({fold.are_alike(columns)}, TRUE))"] = None
-        return (
-            f"({matched} AND COALESCE({truth}, FALSE))",
-            f"({matched} AND COALESCE(NOT {truth}, FALSE))",
-            f"({matched} AND {truth} IS NULL)",
-        )
+        decided = f"CASE WHEN {matched} THEN {truth} END"
+        return decided, f"NOT {decided}", f"({matched} AND {truth} IS NULL)"
 
     def _prefers_alike(self, atom: Comparison) -> bool:
         """Of a link to one row the rows are nearly always alike, and then bounds are decided too."""

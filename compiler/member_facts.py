@@ -26,10 +26,10 @@ class MemberFacts(Protocol):
         """Whether a presence test holds; never NULL."""
 
     def some_true(self, atom: Comparing) -> str:
-        """Whether a determinate matching row makes it true."""
+        """Whether a determinate matching row makes it true; NULL only where `some_false` is, and no row is."""
 
     def some_false(self, atom: Comparing) -> str:
-        """Whether a determinate matching row makes it false."""
+        """Whether a determinate matching row makes it false; NULL as `some_true` is."""
 
     def some_unknown(self, atom: Comparing) -> str:
         """Whether a matching row is indeterminate for it."""
@@ -45,6 +45,9 @@ class MemberFacts(Protocol):
 
     def partial_figures(self) -> list[str]:
         """Tests, each of them that indeterminate rows were left out of a figure; none where members are rows."""
+
+    def certainly(self, test: str) -> str:
+        """A test that may be NULL, as the predicates want it: two-valued, unless the reader takes NULL for false."""
 
     def links_of(self, atom: Comparing | Presence) -> list[LinkPlan]:
         """The links that an atom names."""

@@ -72,7 +72,7 @@ class Predicates:
 
     def _comparing_true(self, atom: Comparing) -> str:
         if not self.facts.links_of(atom):
-            return f"COALESCE({self.facts.truth(atom)}, FALSE)"
+            return self.facts.certainly(self.facts.truth(atom))
         tests = [self.facts.some_true(atom)]
         if self.facts.is_to_one(atom) or atom.quantifier is Quantifier.ALL:
             tests.append(f"NOT {self.facts.some_false(atom)}")
@@ -80,7 +80,7 @@ class Predicates:
 
     def _comparing_false(self, atom: Comparing) -> str:
         if not self.facts.links_of(atom):
-            return f"COALESCE(NOT {self.facts.truth(atom)}, FALSE)"
+            return self.facts.certainly(f"NOT {self.facts.truth(atom)}")
         tests = [self.facts.some_false(atom)]
         if self.facts.is_to_one(atom) or atom.quantifier is Quantifier.ANY:
             tests.append(f"NOT {self.facts.some_true(atom)}")

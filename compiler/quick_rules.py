@@ -59,7 +59,9 @@ class QuickRules(PropertyRules):
             return self._whole_rule(alias, text)
         test, value = quick
         certain = " AND ".join([f"({test})", *self._no_mark(text)])
-        return f"CASE WHEN {certain} THEN {value} ELSE {self._whole_rule(alias, text)} END"
+        absent = [f"{text} IS NULL", *filter(None, [self.dialect.is_hopeless(item.type, text)])]
+        whole = self._whole_rule(alias, text)
+        return f"CASE WHEN {certain} THEN {value} WHEN {' OR '.join(absent)} THEN NULL ELSE {whole} END"
 
     @property
     def _marks(self) -> str:

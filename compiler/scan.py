@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 from catalog.engines.port import HeldName
 from compiler import names
 from compiler.decisions import Decisions
 from compiler.dialects.dialect import Dialect
-from compiler.facts import conjunction
+from compiler.facts import conjunction, disjunction
 from compiler.folded_facts import FactColumns, FoldedFacts
 from compiler.folding import Fold
 from compiler.plan import LinkPlan, MonitorPlan, RelationPlan
@@ -81,26 +82,25 @@ class Scan:
             )
             for index, link in enumerate(self._merged.links, start=1)
         }
+        self._facts = FactColumns(dialect)
+        self._verdicts = {name: test for plan in plans for test, name in self._verdicts_of(plan)}
+        """Name and test of what the facts say of a row; NULL says the same as false. Of undecided rows nothing is."""
 
     def tally(self) -> str:
         """One row: how many rows the view has, how many each monitor has settled, and the rest as records."""
-        columns = FactColumns(self._dialect)
-        judged: list[Selection] = []
-        for plan in self._plans:
-            judged += self._verdicts(plan, columns)
         carried = [names.carried(column) for column in self._carried]
         joins = " ".join(fold.join() for fold in self._folds.values())
         member = relation_names(self._merged)[self._merged.member.relation]
         kept = _kept("m", carried, self._dialect)
-        compared = Relation(self._compared, (*kept, *columns.selections()), f"{member} AS m {joins}")
-        verdicts = Relation(self._judged, (*kept, *judged), f"{self._compared} AS m")
-        marked = self._marks(carried, [name for _, name in judged])
+        compared = Relation(self._compared, (*kept, *self._facts.selections()), f"{member} AS m {joins}")
+        said = [(test, name) for name, test in self._verdicts.items()]
+        verdicts = Relation(self._judged, (*kept, *said), f"{self._compared} AS m")
         relations = [
             *relations_of(self._merged, self._dialect, (), QuickRules, self._carried),
             *(relation for fold in self._folds.values() for relation in fold.relations()),
             compared,
             verdicts,
-            marked,
+            self._marks(carried),
         ]
         body = f"{select(self._counts(), self._dialect)} FROM {self._marked} AS k"
         return with_clause(relations, body, self._dialect)
@@ -116,17 +116,25 @@ class Scan:
         return f"{select(selections, self._dialect)} FROM ({inner}) AS u"
 
     def _marks_of(self, plan: MonitorPlan, record: str) -> list[Selection]:
-        """A row that a monitor neither settled nor judged in one way only is open to it."""
+        """What a row that a monitor has not settled is to it. Of two verdicts at once, neither is believed."""
         marks = Marks(plan.definition.id)
-        done, breach, undecided, is_open = (
-            self._dialect.field(record, marks.name(mark)) for mark in ("done", *_JUDGED)
-        )
-        is_open = f"(NOT {done} AND ({is_open} OR {breach} = {undecided}))"
+
+        def said(mark: str) -> list[str]:
+            name = marks.name(mark)
+            field = f"COALESCE({self._dialect.field(record, name)}, FALSE)"
+            return [field] if self._is_recorded(name) else []
+
+        left = f"(NOT {said(_DONE)[0]})" if self._is_recorded(marks.name(_DONE)) else "TRUE"
+        verdicts = [*said(_BREACH), *said(_COMPLIANT), *said(_OUTSIDE)]
+        doubts = [*said(_OPEN), *(f"({one} AND {other})" for one, other in combinations(verdicts, 2))]
+        is_open = f"({left} AND {disjunction(doubts)})" if doubts else _NEVER
+        breach = conjunction([left, *said(_BREACH)]) if said(_BREACH) else _NEVER
+        neither = conjunction([left, *(f"NOT {verdict}" for verdict in verdicts)])
         return [
-            (f"({is_open} OR NOT {done} AND {breach})", marks.breach),
-            (f"({is_open} OR NOT {done} AND {undecided})", marks.undecided),
+            (f"({is_open} OR {breach})", marks.breach),
+            (f"({is_open} OR {neither})", marks.undecided),
             (is_open, marks.open),
-            (f"(NOT {done})", marks.left),
+            (left, marks.left),
         ]
 
     def settled_counts(self) -> str:
@@ -148,56 +156,76 @@ class Scan:
         counts = [Marks(plan.definition.id).name(mark) for plan in self._plans for mark in _COUNTED]
         return [ROWS, *counts, _RECORDS]
 
-    def _verdicts(self, plan: MonitorPlan, columns: FactColumns) -> list[Selection]:
-        facts = FoldedFacts(plan, self._dialect, self._folds, columns)
+    def _verdicts_of(self, plan: MonitorPlan) -> list[Selection]:
+        facts = FoldedFacts(plan, self._dialect, self._folds, self._facts)
         decisions, marks = Decisions(facts), Marks(plan.definition.id)
         found = [
-            (decisions.breach(), marks.name("is breach")),
-            (decisions.compliant(), marks.name("is compliant")),
-            (decisions.undecided(), marks.name("is undecided")),
-            (decisions.outside(), marks.name("is outside")),
-            (decisions.partial(), marks.name("is partial")),
+            (decisions.breach(), marks.name(_BREACH)),
+            (decisions.compliant(), marks.name(_COMPLIANT)),
+            (decisions.outside(), marks.name(_OUTSIDE)),
+            (decisions.partial(), marks.name(_PARTIAL)),
         ]
-        return [*found, (facts.is_open(), marks.name("is open"))]
+        # What is open is known once all facts are asked for.
+        return [*found, (facts.is_open(), marks.name(_OPEN))]
 
-    def _marks(self, carried: Sequence[str], judged: Sequence[str]) -> Relation:
+    def _marks(self, carried: Sequence[str]) -> Relation:
         """Settled and outside of each monitor, each said once."""
-        selections = _kept("j", [*carried, *judged], self._dialect)
+        selections = _kept("j", [*carried, *self._verdicts], self._dialect)
         for plan in self._plans:
             marks = Marks(plan.definition.id)
-            said = {
-                mark: f"j.{self._dialect.identifier(marks.name(f'is {mark}'))}"
-                for mark in ("breach", "compliant", "undecided", "outside", "open")
-            }
-            others = f"NOT {said['breach']} AND NOT {said['undecided']} AND NOT {said['open']}"
-            settled = f"({said['compliant']} AND {others} AND NOT {said['outside']})"
-            outside = f"({said['outside']} AND {others} AND NOT {said['compliant']})"
-            selections += [
-                (settled, marks.name("settled")),
-                (outside, marks.name("outside")),
-                (f"({settled} OR {outside})", marks.name("done")),
-            ]
+            settled = self._only(marks, _COMPLIANT, (_BREACH, _OUTSIDE, _OPEN))
+            outside = self._only(marks, _OUTSIDE, (_BREACH, _COMPLIANT, _OPEN))
+            done = settled if outside == _NEVER else f"({settled} OR {outside})"
+            selections += [(settled, marks.name(_SETTLED)), (outside, marks.name(_OUT)), (done, marks.name(_DONE))]
         return Relation(self._marked, tuple(selections), f"{self._judged} AS j")
+
+    def _only(self, marks: Marks, mark: str, others: Sequence[str]) -> str:
+        """One thing is said of the row, and none of the others."""
+        said, *rest = (marks.name(name) for name in (mark, *others))
+        if self._is_never(said):
+            return _NEVER
+        tests = [f"NOT j.{self._dialect.identifier(name)}" for name in rest if not self._is_never(name)]
+        return conjunction([f"j.{self._dialect.identifier(said)}", *tests])
 
     def _counts(self) -> list[Selection]:
         found: list[Selection] = [("COUNT(*)", ROWS)]
-        fields = _kept("k", [names.carried(column) for column in self._carried], self._dialect)
+        recorded = [names.carried(column) for column in self._carried]
         done = []
         for plan in self._plans:
             marks = Marks(plan.definition.id)
-            settled, outside, partial = (
-                f"k.{self._dialect.identifier(marks.name(mark))}" for mark in ("settled", "outside", "is partial")
-            )
-            tests = {"settled": settled, "outside": outside, "settled partial": f"{settled} AND {partial}"}
-            found += [(f"COUNT(*) FILTER (WHERE {test})", marks.name(mark)) for mark, test in tests.items()]
-            fields += _kept("k", [marks.name(mark) for mark in ("done", *_JUDGED)], self._dialect)
-            done.append(f"k.{self._dialect.identifier(marks.name('done'))}")
-        records = f"{self._dialect.records(fields)} FILTER (WHERE NOT {conjunction(done)})"
-        return [*found, (records, _RECORDS)]
+            found += self._counts_of(marks)
+            recorded += [name for mark in _RECORDED if self._is_recorded(name := marks.name(mark))]
+            done.append(f"k.{self._dialect.identifier(marks.name(_DONE))}")
+        records = self._dialect.records(_kept("k", recorded, self._dialect))
+        return [*found, (f"{records} FILTER (WHERE {conjunction(done)} IS NOT TRUE)", _RECORDS)]
+
+    def _counts_of(self, marks: Marks) -> list[Selection]:
+        settled, outside, partial = (
+            f"k.{self._dialect.identifier(marks.name(mark))}" for mark in (_SETTLED, _OUT, _PARTIAL)
+        )
+        counted = "COUNT(*) FILTER (WHERE {})"
+        outside_count = "0" if self._is_never(marks.name(_OUTSIDE)) else counted.format(outside)
+        partial_count = "0" if self._is_never(marks.name(_PARTIAL)) else counted.format(f"{settled} AND {partial}")
+        return [
+            (counted.format(settled), marks.name(_SETTLED)),
+            (outside_count, marks.name(_OUT)),
+            (partial_count, marks.name(_SETTLED_PARTIAL)),
+        ]
+
+    def _is_never(self, name: str) -> bool:
+        """Whether the facts cannot say it of any row."""
+        return self._verdicts[name] == _NEVER
+
+    def _is_recorded(self, name: str) -> bool:
+        """Whether a record holds it: nothing that is the same in all records."""
+        return len(self._plans) > 1 if name not in self._verdicts else not self._is_never(name)
 
 
-_JUDGED = ("is breach", "is undecided", "is open")
-_COUNTED = ("settled", "outside", "settled partial")
+_NEVER = "FALSE"
+_BREACH, _COMPLIANT, _OUTSIDE, _OPEN, _PARTIAL = "is breach", "is compliant", "is outside", "is open", "is partial"
+_SETTLED, _OUT, _DONE, _SETTLED_PARTIAL = "settled", "outside", "done", "settled partial"
+_RECORDED = (_DONE, _BREACH, _COMPLIANT, _OUTSIDE, _OPEN)
+_COUNTED = (_SETTLED, _OUT, _SETTLED_PARTIAL)
 
 
 def carried_columns(plans: Sequence[MonitorPlan]) -> tuple[str, ...]:

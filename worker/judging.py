@@ -19,7 +19,7 @@ from catalog.engines.port import EngineFault, QueryTimeout, Snapshot, WarehouseM
 from catalog.expressions.tree import condition_links, uses_clock
 from compiler.compile import compile_monitor
 from compiler.compiled import CompiledMonitor, MemberQuery
-from compiler.decoding import read_member
+from compiler.decoding import member_reader
 from compiler.plan import conditions_of
 from monitors.definition import MonitorDefinition
 from monitors.evaluation import Counts, Member, NotMade
@@ -288,8 +288,9 @@ class Collecting:
         return Collected(kept, tally.reasons.total(), tally.partial, ordered)
 
     def _members(self, query: MemberQuery, verdict: Verdict, timeout: timedelta, tally: _Tally) -> Iterator[Member]:
+        read = member_reader(query, verdict, self.object_name, self.mask)
         for row in self.snapshot.stream(query.query, timeout):
-            member = read_member(query, verdict, row, self.object_name, self.mask)
+            member = read(row)
             tally.reasons[member.reason] += 1
             tally.partial += member.partial
             yield member

@@ -117,6 +117,10 @@ class Dialect(ABC):
         """Whether another text stands in a text, by code point."""
 
     @abstractmethod
+    def is_hopeless(self, data_type: DataType, text: str) -> str | None:
+        """A cheap test that holds for no text to which the type rule gives a value; None for no such test."""
+
+    @abstractmethod
     def any_of(self, test: str) -> str:
         """Whether a test holds for any row of a group; the test is two-valued."""
 

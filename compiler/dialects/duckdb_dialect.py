@@ -213,6 +213,12 @@ class DuckDBDialect(Dialect):
             case Kind.DURATION:
                 return None
 
+    def is_hopeless(self, data_type: DataType, text: str) -> str | None:
+        if data_type.is_number or data_type.kind in (Kind.DATE, Kind.TIMESTAMP):
+            # Letters sort behind digits, signs, the point and all blanks, so no value begins with one.
+            return f"{text} >= ':'"
+        return None
+
     def any_of(self, test: str) -> str:
         return f"BOOL_OR({test})"
 
