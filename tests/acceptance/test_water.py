@@ -141,6 +141,22 @@ def test_single_readings_are_judged_as_the_truth_says(water: Path, truth: Any) -
     assert document["no_data"] == len(expected["no_data"])
 
 
+@pytest.mark.parametrize("monitor", ["turbidity-by-site-and-year", "readings-arrive"])
+def test_groups_are_judged_as_the_truth_says(water: Path, truth: Any, monitor: str) -> None:
+    expected = truth["monitors"][monitor]
+    # Whether readings arrive depends on the day on which it is asked.
+    at = expected.get("at", "2025-01-15T06:00:00+10:00")
+    document = trivet("evaluate", monitor, "--at", at, "--json", "--dry-run", at=water).document
+    found = {name: document[name] for name in ("population", "compliant", "partial", "unexpected")}
+    assert found == {name: expected[name] for name in ("population", "compliant", "partial")} | {"unexpected": 0}
+    assert {_key(member): member["operands"] for member in document["samples"]["breach"]} == expected["breach"]
+    undecided = {
+        _key(member): {"causes": member["causes"], "reason": member["reason"]}
+        for member in document["samples"]["no_data"]
+    }
+    assert undecided == expected["no_data"]
+
+
 def test_a_breach_says_where_reading_and_limit_were_read(water: Path) -> None:
     document = trivet("evaluate", "turbidity-over-limit", "--json", "--dry-run", at=water).document
     places = {_key(member): member["provenance"] for member in document["samples"]["breach"]}
