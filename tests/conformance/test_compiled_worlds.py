@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from hypothesis import given, note
+from hypothesis import strategies as st
 
-from tests.conformance.harness import describe, differences
+from tests.conformance.harness import PLANS, describe, differences
 from tests.oracle.strategies import World, families
 
+READABLE = "pair"
+PASSES = tuple(plan for plan in PLANS if plan != READABLE)
 
-@given(family=families())
-def test_every_plan_and_the_oracle_agree_on_every_member(family: tuple[World, ...]) -> None:
-    found = differences(*family)
+
+@given(family=families(), other=st.sampled_from(PASSES))
+def test_every_plan_and_the_oracle_agree_on_every_member(family: tuple[World, ...], other: str) -> None:
+    found = differences(*family, plans=(READABLE, other))
     note("\n".join(map(describe, family)))
     assert found == []

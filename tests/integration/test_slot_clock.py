@@ -69,10 +69,10 @@ def test_the_hash_of_the_queries_tells_slots_apart_only_where_a_clock_does(tmp_p
 def test_a_monitor_without_a_clock_is_compiled_once_for_all_slots(tmp_path: Path) -> None:
     a_warehouse(tmp_path, world=WORLD)
     for name, misses in (("old", 1), ("late", 3)):
-        judging._compiled.cache_clear()
+        judging.compiled_monitor.cache_clear()
         for hours in range(3):
             breached(tmp_path, name, NOW + timedelta(hours=hours))
-        assert judging._compiled.cache_info().misses == misses
+        assert judging.compiled_monitor.cache_info().misses == misses
 
 
 def test_a_condition_with_a_clock_is_never_compiled_without_an_instant() -> None:

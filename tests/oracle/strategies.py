@@ -23,6 +23,8 @@ SLOTS = (
     datetime(2024, 6, 30, 20, tzinfo=UTC),
 )
 """Some on another day in UTC than in the contract's time zone."""
+_DEPTHS = st.sampled_from([1, 1, 1, 2, 2, 3])
+"""Mostly shallow: a deep condition costs many times what a shallow one does, and seldom shows more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +56,8 @@ def families(draw: st.DrawFn, most: int = 3) -> tuple[World, ...]:
     scope = Scope(schema.contract, member)
     monitors = [
         (
-            draw(st.one_of(st.none(), st.none(), conditions(scope, depth=2))),
-            draw(conditions(scope)),
+            draw(st.one_of(st.none(), st.none(), conditions(scope, depth=draw(st.sampled_from([1, 1, 2]))))),
+            draw(conditions(scope, depth=draw(_DEPTHS))),
             draw(st.sampled_from([False, False, True])),
         )
         for _ in range(draw(st.integers(1, most)))
