@@ -151,6 +151,7 @@ def _as_json(definition: MonitorDefinition) -> dict[str, object]:
         "object": definition.object,
         "where": print_condition(definition.where) if definition.where is not None else None,
         "breach_when": print_condition(definition.breach_when),
+        "grouping": definition.grouping.judged() if definition.grouping is not None else None,
         "strict": definition.strict,
         "allow_empty": definition.allow_empty,
         "severity": definition.severity,

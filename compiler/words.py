@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from catalog.contract import Contract, LinkType, Restates
+from catalog.contract import Contract, LinkType, ObjectType, Restates
+from catalog.expressions.aggregates import lifted
+from catalog.expressions.groups import group_scope
 from catalog.expressions.operand_types import Scope
 from catalog.expressions.printing import print_condition
 from catalog.expressions.tree import Exists, atom_links, atoms, condition_links, counted_links, uses_clock
 from catalog.expressions.units import unit_conversions
+from compiler.groups.words import figure_lines, population_lines
 from compiler.plan import conditions_of
 from compiler.planning import plan_lines
 from monitors.definition import MonitorDefinition
@@ -17,33 +20,49 @@ def explain_monitor(definition: MonitorDefinition, contract: Contract) -> list[s
     object_type = contract.object_type(definition.object)
     if object_type is None:
         raise LookupError(f"the contract has no object type {definition.object}")
+    grouping = definition.grouping
     lines = [f"{definition.title} ({definition.id})", ""]
-    narrowed = f" where {print_condition(definition.where)}" if definition.where is not None else ""
-    lines.append(f"Population: every row of {object_type.view}{narrowed}.")
-    if definition.where is not None:
-        lines.append("A row for which that cannot be decided stays in, as no_data (scope_unknown).")
+    lines += (
+        population_lines(definition, grouping, object_type)
+        if grouping is not None
+        else _population_lines(definition, object_type)
+    )
     lines.append(f"Breach:     {print_condition(definition.breach_when)}")
     lines.append("Compliant:  the same is decided, and false.")
     lines.append("No data:    it cannot be decided. Nothing that is missing reads as compliant.")
+    lines += figure_lines(definition, grouping, contract) if grouping is not None else []
     found = [atom for condition in conditions_of(definition) for atom in atoms(condition)]
     compared = {name for atom in found if not isinstance(atom, Exists) for name in atom_links(atom)}
     for name in dict.fromkeys(name for condition in conditions_of(definition) for name in condition_links(condition)):
         link = contract.link(definition.object, name)
         if link is not None:
-            lines += ["", *_link_lines(link, contract)]
+            on_slot = grouping is not None and grouping.as_of_slot
+            lines += ["", *_link_lines(link, contract, on_slot=on_slot)]
             lines += _compared_lines(link, definition.strict) if name in compared else []
             asked = {atom.link for atom in found if isinstance(atom, Exists)}
             counted = {counted for atom in found for counted in counted_links(atom)}
             lines += _asked_lines(link, definition.strict, exists=name in asked, counted=name in counted)
     scope = Scope(contract, object_type)
     converted = [text for condition in conditions_of(definition) for text in unit_conversions(condition, scope)]
+    if grouping is not None:
+        groups = group_scope(definition.breach_when, grouping.keys, scope)
+        converted += unit_conversions(lifted(definition.breach_when), groups)
     lines += ["", *dict.fromkeys(converted)] if converted else []
     if any(uses_clock(condition) for condition in conditions_of(definition)):
         lines += ["", "Now and today are those of the slot that is evaluated."]
     return [*lines, "", *plan_lines(definition, contract)]
 
 
-def _link_lines(link: LinkType, contract: Contract) -> list[str]:
+def _population_lines(definition: MonitorDefinition, object_type: ObjectType) -> list[str]:
+    if definition.where is None:
+        return [f"Population: every row of {object_type.view}."]
+    return [
+        f"Population: every row of {object_type.view} where {print_condition(definition.where)}.",
+        "A row for which that cannot be decided stays in, as no_data (scope_unknown).",
+    ]
+
+
+def _link_lines(link: LinkType, contract: Contract, *, on_slot: bool) -> list[str]:
     target = contract.object_type(link.target)
     view = target.view if target else link.target
     keys = " and ".join(
@@ -53,9 +72,9 @@ def _link_lines(link: LinkType, contract: Contract) -> list[str]:
     lines = [f"{link.name}: the rows of {view} with the same {keys}."]
     if link.as_of is not None:
         dates = link.as_of
+        day = "the slot's date" if on_slot else f"the member's {dates.date}"
         lines.append(
-            f"  In force on the member's {dates.date}, by {dates.valid_from}"
-            + (f" and {dates.valid_to}." if dates.valid_to else ".")
+            f"  In force on {day}, by {dates.valid_from}" + (f" and {dates.valid_to}." if dates.valid_to else ".")
         )
         if dates.restates is Restates.ALL:
             which = f" of one {', '.join(dates.within)}" if dates.within else ""

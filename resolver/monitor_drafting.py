@@ -74,6 +74,7 @@ def monitor_answer(
     """Everything that a judged monitor says to a question."""
     object_type = contract.object_type(definition.object)
     noun = row_noun(object_type) if object_type is not None else "member"
+    noun = "group" if definition.grouping is not None else noun
     members = asked_members(asks, judged)
     others = tuple(item for item in judged.undecided if item not in members) if asks in _DECIDED else ()
     reasons = Counter(str(item.reason) for item in judged.undecided)
@@ -96,7 +97,9 @@ _DECIDED = (MonitorAsk.COUNT, MonitorAsk.LIST)
 
 
 def member_name(member: Member) -> str:
-    """A member's key as a person reads it."""
+    """A member's key as a person reads it; the one group of a whole population has none."""
+    if not member.key:
+        return "all rows"
     return " ".join(value if value is not None else "no value" for value in member.key.values())
 
 
