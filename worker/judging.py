@@ -73,8 +73,7 @@ def judge(
             return Judgement(fault)
         compiled = compiled_monitor(definition, contract, physical_columns(objects, snapshot), clock_of(definition, at))
         hides = compiled.plan.reads_masked
-        limit = contract.limits.timeout if definition.timeout is None else definition.timeout
-        return _run(compiled, snapshot, limit, mask() if hides else UNMASKED)
+        return _run(compiled, snapshot, time_limit(definition, contract), mask() if hides else UNMASKED)
     except QueryTimeout as error:
         return Judgement(NotMade(NotMadeReason.TIMEOUT, str(error)), spoilt=True)
     except EngineFault as error:
@@ -155,11 +154,18 @@ def _run(compiled: CompiledMonitor, snapshot: Snapshot, timeout: timedelta, mask
     remaining = time_left(timeout)
     rows = snapshot.run(compiled.population, remaining())
     population, compliant, partial, unaccounted, duplicate_keys, *of_groups = (int(value) for value in rows[0])
+    if len(of_groups) != int(compiled.plan.is_grouped):
+        raise ValueError(f"the population query gave {len(rows[0])} counts")
     collecting = Collecting(snapshot, compiled.definition.object, mask)
     breached = collecting.collect(compiled.breach, Verdict.BREACH, remaining())
     undecided = collecting.collect(compiled.no_data, Verdict.NO_DATA, remaining())
     told = Told(population, compliant, partial, unaccounted, duplicate_keys, sum(of_groups))
     return conclude(compiled, told, breached, undecided)
+
+
+def time_limit(definition: MonitorDefinition, contract: Contract) -> timedelta:
+    """How long the queries of one evaluation may take."""
+    return contract.limits.timeout if definition.timeout is None else definition.timeout
 
 
 def time_left(timeout: timedelta) -> Callable[[], timedelta]:

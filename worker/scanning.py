@@ -37,6 +37,7 @@ from worker.judging import (
     judge,
     physical_columns,
     time_left,
+    time_limit,
     view_fault,
 )
 
@@ -83,13 +84,13 @@ def judge_many(
         readable: whether the readable queries are to judge them, whatever the rule says.
     """
     definitions = [definition for definition, _ in due]
-    if readable or not _scans(definitions, contract, snapshot):
+    if readable or not _can_scan(definitions, contract, snapshot):
         yield from (judge(definition, contract, snapshot, at, mask) for definition, at in due)
         return
     try:
         faults = [view_fault(involved_objects(definition, contract), snapshot) for definition in definitions]
         sound = [item for item, fault in zip(due, faults, strict=True) if fault is None]
-        judged = judge_together(sound, contract, snapshot) if sound else iter(())
+        judged = _judged(sound, contract, snapshot, mask)
         for fault in faults:
             yield next(judged) if fault is None else Judgement(fault)
     except QueryTimeout as error:
@@ -103,22 +104,30 @@ def judge_many(
         yield None
 
 
-def _scans(definitions: Sequence[MonitorDefinition], contract: Contract, snapshot: Snapshot) -> bool:
-    """Whether the rule chooses a pass over the view."""
+def _judged(
+    sound: Sequence[Due], contract: Contract, snapshot: Snapshot, mask: Callable[[], Mask]
+) -> Iterator[Judgement]:
+    """The judgements of monitors whose views are as declared, by the plan that the rule chooses."""
+    if sound and _scans([definition for definition, _ in sound], contract, snapshot):
+        yield from judge_together(sound, contract, snapshot)
+    else:
+        yield from (judge(definition, contract, snapshot, at, mask) for definition, at in sound)
+
+
+def _can_scan(definitions: Sequence[MonitorDefinition], contract: Contract, snapshot: Snapshot) -> bool:
+    """Whether one pass can judge the monitors at all. The engine is asked nothing yet."""
     if why_no_pass(contract, can_hold=snapshot.can_hold) is not None:
         return False
-    if any(why_readable(definition, contract) is not None for definition in definitions):
-        return False
+    return all(why_readable(definition, contract) is None for definition in definitions)
+
+
+def _scans(definitions: Sequence[MonitorDefinition], contract: Contract, snapshot: Snapshot) -> bool:
+    """Whether the rule chooses a pass over the view."""
     if len(definitions) > 1:
         return choose(len(definitions), None).kind is PlanKind.SCAN
     (definition,) = definitions
-    try:
-        timeout = definition.timeout or contract.limits.timeout
-        rows = int(snapshot.remembered(_row_count(definition.object, contract), timeout)[0][0])
-    except Exception:
-        # What is wrong with the view, judging says in the proper words.
-        return False
-    return choose(1, rows).kind is PlanKind.SCAN
+    rows = snapshot.remembered(_row_count(definition.object, contract), time_limit(definition, contract))
+    return choose(1, int(rows[0][0])).kind is PlanKind.SCAN
 
 
 @lru_cache(maxsize=256)
@@ -153,13 +162,13 @@ def judge_together(
         asked: CompiledMonitor | HeldMonitor = compiled
         if found.rows >= small_view and found.left:
             asked = compiled_held(definition, contract, own, clock)
-        yield _judge_one(compiled, asked, found, scan, snapshot, definition.timeout or contract.limits.timeout)
+        yield _judge_one(compiled, asked, found, scan, snapshot, time_limit(definition, contract))
 
 
 def _run_scan(
     scan: CompiledScan, definitions: Sequence[MonitorDefinition], contract: Contract, snapshot: Snapshot
 ) -> list[ScanCounts]:
-    remaining = time_left(min(item.timeout or contract.limits.timeout for item in definitions))
+    remaining = time_left(min(time_limit(item, contract) for item in definitions))
     snapshot.hold(HeldName.TALLY, scan.tally, remaining())
     rows, *settled = (int(value) for value in snapshot.run(scan.settled, remaining())[0])
     marked = [0] * (4 * len(definitions))

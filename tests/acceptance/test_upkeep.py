@@ -34,7 +34,7 @@ def test_a_workspace_without_faults_is_fine(demo: Path) -> None:
     assert (ended.code, ended.err) == (0, "")
     assert ended.out == "fine: contract aruma 1.0.0, 2 object types, 1 link, 3 monitors\n"
     assert trivet("check", "--json", at=demo).document == {"ok": True, "findings": []}
-    assert trivet("check", "--live", "--json", at=demo).document == {"ok": True, "findings": []}
+    assert trivet("check", "--live", "--json", at=demo).document == {"ok": True, "findings": [], "warnings": []}
 
 
 def test_checking_needs_no_warehouse_and_writes_nothing(workspace: Path) -> None:
