@@ -19,6 +19,7 @@ from catalog.expressions.tree import (
     Not,
     Or,
     Presence,
+    PropertyRef,
 )
 from compiler.dialects.dialect import Dialect
 from compiler.facts import Facts
@@ -75,11 +76,12 @@ class Inputs:
                 return self._decided(condition)
             case operand:
                 value = self._facts.rows().operand(operand)
+        bracketed = value if isinstance(operand, PropertyRef) else f"({value})"
         if aggregate.function is AggregateFunction.NULL_SHARE:
-            return Input(f"({value}) IS NULL", "TRUE", (), None)
+            return Input(f"{bracketed} IS NULL", "TRUE", (), None)
         beside_itself = Comparison(ComparisonOperator.EQUAL, operand_of(aggregate), operand_of(aggregate))
         causes = _distinct(self._reasons.causes(beside_itself))
-        return Input(value, f"({value}) IS NOT NULL", tuple(causes), None)
+        return Input(value, f"{bracketed} IS NOT NULL", tuple(causes), None)
 
     def _decided(self, condition: Condition) -> Input:
         true, false = self._predicates.true(condition), self._predicates.false(condition)

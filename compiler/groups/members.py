@@ -24,6 +24,8 @@ from trivet.verdicts import Cause, Reason
 
 ROWS = "rows"
 IS_EXPECTED = "is expected"
+ALL_PARTS = "all parts"
+"""How many parts of a group's period are to be covered."""
 _CAN_OVERFLOW = (AggregateFunction.SUM, AggregateFunction.AVG, AggregateFunction.MEDIAN)
 
 
@@ -130,10 +132,17 @@ class MemberRelations:
             name = print_operand(aggregate)
             kept += [known(name), *([parts(name)] if self._needs_parts(aggregate) else [])]
             kept += [names.partial(name)] if entered.partial is not None else []
-        figures = [(self._sql.figure(aggregate), print_operand(aggregate)) for aggregate in self._plan.aggregates]
-        return Relation(
-            self._plan.spelled["figured"], (*self._kept(kept), *figures), f"{self._plan.spelled['grouped']} AS g"
-        )
+        added = [(self._sql.figure(aggregate), print_operand(aggregate)) for aggregate in self._plan.aggregates]
+        added += [(count, ALL_PARTS)] if (count := self._all_parts()) is not None else []
+        source = f"{self._plan.spelled['grouped']} AS g"
+        return Relation(self._plan.spelled["figured"], (*self._kept(kept), *added), source)
+
+    def _all_parts(self) -> str | None:
+        coverage, period = self._plan.grouping.min_coverage, self._plan.grouping.period
+        if coverage is None or coverage.per is None or period is None:
+            return None
+        first, last = covered_days(self._plan, self._dialect, self._g(period.property))
+        return f"{self._dialect.periods_between(coverage.per, first, last)} + 1"
 
     def _reasoned(self) -> Relation:
         kept = [*self._group_columns(), *(print_operand(aggregate) for aggregate in self._plan.aggregates)]
@@ -172,10 +181,8 @@ class MemberRelations:
         above, below = coverage.share.as_integer_ratio()
         if coverage.per is None:
             yield f"{inputs} * {below} < {self._g(ROWS)} * {above}"
-        elif self._needs_parts(aggregate) and grouping.period is not None:
-            first, last = covered_days(self._plan, self._dialect, self._g(grouping.period.property))
-            expected = f"({self._dialect.periods_between(coverage.per, first, last)} + 1)"
-            yield f"{self._g(parts(print_operand(aggregate)))} * {below} < {expected} * {above}"
+        elif self._needs_parts(aggregate):
+            yield f"{self._g(parts(print_operand(aggregate)))} * {below} < {self._g(ALL_PARTS)} * {above}"
 
     def _partial(self, aggregate: Aggregate) -> str:
         name = print_operand(aggregate)

@@ -94,12 +94,13 @@ class RowRelations:
                 (rows.cause(ref), names.cause(key.property)),
                 (shown, names.shown(key.property)),
             ]
-        day = rows.operand(self._day(key))
-        unread = f"WHEN {rows.cause(ref)} IS NOT NULL THEN {rows.cause(ref)}"
-        return [
-            (self._dialect.period_start(key.period, day), key.property),
-            (f"CASE {unread} WHEN ({day}) IS NULL THEN '{Cause.OVERFLOW}' END", names.cause(key.property)),
-        ]
+        day, cause = self._day(key), rows.cause(ref)
+        if isinstance(day, Call):
+            # A local date can lie outside of the years that there are.
+            outside = f"{rows.operand(day)} IS NULL THEN '{Cause.OVERFLOW}'"
+            cause = f"CASE WHEN {cause} IS NOT NULL THEN {cause} WHEN {outside} END"
+        start = self._dialect.period_start(key.period, rows.operand(day))
+        return [(start, key.property), (cause, names.cause(key.property))]
 
     def _day(self, key: GroupKey) -> Operand:
         """The local date on which a period is found."""
