@@ -115,8 +115,7 @@ def _is_bounded(node: exp.Func, purpose: Purpose) -> bool:
             literals = isinstance(text, exp.Literal) and isinstance(times, exp.Literal) and times.is_int
             return literals and len(text.name) * int(times.name) <= LONGEST_REPEAT
         case exp.GenerateSeries():
-            # Of days of the calendar, so it ends.
-            return all(isinstance(node.args[part], exp.Cast) for part in ("start", "end"))
+            return _is_calendar(node)
         case exp.Format():
             return isinstance(node.this, exp.Literal) and _FORMAT.fullmatch(node.this.name) is not None
         case exp.Replace() if purpose is Purpose.QUESTION:
@@ -126,3 +125,13 @@ def _is_bounded(node: exp.Func, purpose: Purpose) -> bool:
             pattern = node.args.get("format")
             return isinstance(pattern, exp.Literal) and len(pattern.name) <= LONGEST_TIME_FORMAT
     return True
+
+
+def _is_calendar(series: exp.GenerateSeries) -> bool:
+    """Whether a series is of calendar days at least one apart, of which there are fewer than four million."""
+    ends, step = (series.args["start"], series.args["end"]), series.args.get("step")
+    if not all(isinstance(end, exp.Cast) and end.is_type("date") and isinstance(end.this, exp.Literal) for end in ends):
+        return False
+    if not isinstance(step, exp.Interval) or not isinstance(step.this, exp.Literal):
+        return False
+    return step.this.name in ("1", "3") and str(step.args.get("unit")).upper() in ("DAY", "WEEK", "MONTH", "YEAR")
