@@ -96,4 +96,6 @@ def _holds(keyword: str, rule: Any, value: Any) -> bool:
             return not is_number or value >= rule
         case "maximum":
             return not is_number or value <= rule
+        case "format" if rule == "date":
+            return not isinstance(value, str) or re.fullmatch(r"\d{4}-\d{2}-\d{2}", value) is not None
     raise AssertionError(f"the validator does not know the keyword {keyword!r}")
