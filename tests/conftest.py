@@ -13,7 +13,7 @@ settings.register_profile(
     "ci",
     deadline=None,
     print_blob=True,
-    max_examples=200,
+    max_examples=100,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow],
 )

@@ -9,7 +9,7 @@ from tests.conformance.harness import PLANS, describe, differences
 from tests.oracle.strategies import World, families
 
 READABLE = "pair"
-DATA_SETS = min(settings.default.max_examples, 100)
+DATA_SETS = min(settings.default.max_examples, 60)
 """Each is judged under up to three conditions by two plans, which takes most of a second."""
 PASSES = tuple(plan for plan in PLANS if plan != READABLE)
 

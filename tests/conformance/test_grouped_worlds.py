@@ -8,7 +8,7 @@ from tests.conformance.grouped_harness import differences
 from tests.conformance.harness import describe
 from tests.oracle.grouped_worlds import GroupedWorld, grouped_worlds
 
-DATA_SETS = min(settings.default.max_examples, 100)
+DATA_SETS = min(settings.default.max_examples, 60)
 
 
 @settings(max_examples=DATA_SETS)
