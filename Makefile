@@ -3,6 +3,7 @@
 #   make demo                                     a ready workspace in ./demo-workspace
 #   make test                                     every test
 #   make test PYTEST_ARGS='-m "not slow"'         the fast ones
+#   make test PYTEST_PROCESSES=                   all in one process, in order
 #   make test PYTHON=python3.12                   with another interpreter (after make clean)
 #   make lock LOCK_ARGS=--upgrade                 newest versions within the ranges of pyproject.toml
 
@@ -10,6 +11,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PYTEST_ARGS ?=
+# Each process has servers of its own, so there are not more of them than pay.
+PYTEST_PROCESSES ?= --numprocesses auto --maxprocesses 4 --dist worksteal
 LOCK_ARGS ?=
 DEMO_DIR ?= demo-workspace
 
@@ -42,7 +45,7 @@ demo: $(BASE) ## build and show the demo workspace
 	$(BIN)/trivet demo $(DEMO_DIR)
 
 test: $(DEV) ## run every test
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(BIN)/python -m pytest $(PYTEST_PROCESSES) $(PYTEST_ARGS)
 
 lint: $(DEV) ## check style, format, types, layers and docs
 	$(BIN)/ruff check .
