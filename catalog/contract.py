@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
 
@@ -230,6 +230,8 @@ class Contract:
     identity: Identity | None = None
     calendar: Calendar = Calendar()
     limits: Limits = Limits()
+    text: str = field(default="", compare=False, repr=False)
+    """The canonical JSON that `hash` is over, from which the contract can be read again; empty if made by hand."""
 
     def object_type(self, name: str) -> ObjectType | None:
         """The object type of that name, if there is one."""

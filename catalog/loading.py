@@ -22,7 +22,7 @@ from catalog.contract import (
 from catalog.document import ContractModel, LinkTypeModel, ObjectTypeModel, PropertyModel
 from catalog.link_rules import link_findings
 from catalog.object_rules import object_findings, unique_findings
-from trivet.canonical import Json, content_hash, normal_text
+from trivet.canonical import Json, canonical_json, normal_text, sha256_hex
 from trivet.clock import is_time_zone
 from trivet.documents import Document, in_order
 from trivet.findings import Finding
@@ -100,16 +100,18 @@ def _contract(read: Sequence[tuple[Document, ContractModel]]) -> Contract:
     identity = next((model.identity for model in models if model.identity is not None), None)
     calendar = next((model.calendar for model in models if model.calendar is not None), None)
     limits = next((model.limits for model in models if model.limits is not None), None)
+    text = canonical_json(_content([document for document, _ in read]))
     return Contract(
         id=header.id,
         version=header.version,
         status=header.status,
-        hash=content_hash(_content([document for document, _ in read])),
+        hash=sha256_hex(text),
         object_types=tuple(_object_type(item) for model in models for item in model.object_types),
         link_types=tuple(_link_type(item) for model in models for item in model.link_types),
         identity=Identity(identity.subject_name, tuple(identity.aliases), identity.statement) if identity else None,
         calendar=Calendar(**calendar.model_dump()) if calendar else Calendar(),
         limits=Limits(**limits.model_dump()) if limits else Limits(),
+        text=text.decode("utf-8"),
     )
 
 

@@ -39,7 +39,7 @@ def ask(invocation: Invocation, question: str, asker: str | None, replay: Path |
     workspace = invocation.workspace()
     _, contract, monitors = workspace.require()
     wiring = invocation.wiring(workspace)
-    recorder = StoreRecorder(wiring.store())
+    recorder = StoreRecorder(wiring.store(), contract)
     asked = resolver_of(wiring, contract, monitors, recorder=recorder, replay=replay).ask(question, asker)
     if invocation.output.as_json:
         invocation.output.document(asked.outcome.to_json(asked.ledger_seq))

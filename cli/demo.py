@@ -16,14 +16,14 @@ from cli.ask import show_outcome
 from cli.evaluations import show_evaluation
 from cli.init import copy_example
 from cli.invocation import Invocation, command
-from ledger.verify import verify as verify_ledger
+from ledger.verification.verify import verify_store
 from monitors.evaluation import Evaluation, Member, NotMade
 from resolver.pipeline import Asked
 from trivet.errors import UsageError
 from trivet.exits import Exit
 from worker.asking import resolver_of
 from worker.evaluate import Recorded, manual_slots
-from worker.outcomes import BINDINGS, StoreRecorder
+from worker.outcomes import StoreRecorder
 from worker.shipped import shipped
 from worker.stores import read_only
 
@@ -68,13 +68,13 @@ def demo(invocation: Invocation, new: Path, verify: bool) -> int:
         invocation.output.tell(text)
 
     complain_of_delivery(invocation.output, wiring.deliver(store, tell))
-    resolver = resolver_of(wiring, contract, monitors, recorder=StoreRecorder(store))
+    resolver = resolver_of(wiring, contract, monitors, recorder=StoreRecorder(store, contract))
     asked = [resolver.ask(question, None) for question in QUESTIONS]
     for question, answer in zip(QUESTIONS, asked, strict=True):
         invocation.output.print(Text(f"\nAsked: {question}", style="bold"))
         show_outcome(invocation.output, answer.outcome, answer.ledger_seq)
     with read_only(store).connect() as connection:
-        ledger = verify_ledger(connection, BINDINGS)
+        ledger = verify_store(connection)
     invocation.output.print(f"\nledger: {ledger.entries} entries and {ledger.rows} bound rows verified")
     differences = _differences(new, [recorded.evaluation for recorded in done]) if verify else []
     if invocation.output.as_json:

@@ -11,11 +11,10 @@ from cli.invocation import Invocation, command
 from cli.output import visible
 from ledger.entries import EntryType, LedgerEntry
 from ledger.reading import entries, head
-from ledger.verify import verify as verify_ledger
+from ledger.verification.verify import verify_store
 from trivet.errors import CheckFailedError, UsageError
 from trivet.exits import Exit
 from trivet.verdicts import Verdict
-from worker.outcomes import BINDINGS
 from worker.stores import read_only
 
 
@@ -71,7 +70,7 @@ def verify(invocation: Invocation) -> int:
     """Recompute every hash of the ledger and of the rows that it binds."""
     engine = read_only(invocation.wiring().store(create=False))
     with engine.connect() as connection:
-        report = verify_ledger(connection, BINDINGS)
+        report = verify_store(connection)
     if invocation.output.as_json:
         damage = [{"seq": item.seq, "kind": item.kind, "message": item.message} for item in report.damage]
         invocation.output.document({"ok": report.ok, "entries": report.entries, "rows": report.rows, "damage": damage})

@@ -7,8 +7,9 @@ added row or missing row shows.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from secrets import token_hex
 from typing import Any
 
 import sqlalchemy as sa
@@ -16,7 +17,7 @@ import sqlalchemy as sa
 from ledger.entries import EntryType
 from ledger.hashing import leaf_hash, merkle_root
 from ledger.tables import as_stored
-from trivet.canonical import Json, canonical_json
+from trivet.canonical import Json, canonical_json, content_hash
 
 _BATCH = 1000
 
@@ -34,9 +35,14 @@ class BoundTable:
     """The column that holds the subject id."""
     order: tuple[str, ...]
     """The columns that order the rows of one subject, without ties."""
+    erasable: Mapping[str, str | None] = field(default_factory=dict)
+    """The columns whose text may be erased, with what is then put in its place.
+
+    Such a table has a column `salt`, random for each row, and a column `erased` for the hash of what was erased.
+    """
 
     def __post_init__(self) -> None:
-        for name in (self.subject, *self.order):
+        for name in (self.subject, *self.order, *self.erasable, *(("salt", "erased") if self.erasable else ())):
             if name not in self.table.columns:
                 raise ValueError(f"{self.table.name} has no column {name}")
         for column in self.table.columns:
@@ -53,26 +59,47 @@ class Binding:
     tables: tuple[BoundTable, ...]
 
 
-def row_leaf(table: str, row: Mapping[str, Json]) -> bytes:
+def new_salt() -> str:
+    """32 random hex digits: with them, nobody can tell an erased text by trying which one has its hash."""
+    return token_hex(16)
+
+
+def text_hash(row: Mapping[str, Json], erasable: Collection[str]) -> str:
+    """The hash of what may be erased of a row, salted: SHA-256 over the canonical JSON of salt and columns, as hex.
+
+    Raises:
+        ValueError: a value has no canonical form.
+    """
+    parts = {name: row[name] for name in ("salt", *erasable) if row.get(name) is not None}
+    return content_hash(parts)
+
+
+def row_leaf(table: str, row: Mapping[str, Json], erasable: Collection[str] = ()) -> bytes:
     """The Merkle leaf of one row: the canonical JSON `{"row": {column: value}, "table": name}`.
 
     Columns that are NULL are left out: a nullable column that a later migration adds then leaves
-    the leaves of earlier rows as they are.
+    the leaves of earlier rows as they are. Of a salted row, `text` stands for salt and erasable columns.
 
     Raises:
         ValueError: a value has no canonical form.
     """
     present = {name: value for name, value in row.items() if value is not None}
+    if "salt" in present or "erased" in present:
+        text = present.pop("erased", None) or text_hash(row, erasable)
+        for name in ("salt", *erasable):
+            present.pop(name, None)
+        present["text"] = text
     return leaf_hash(canonical_json({"row": present, "table": table}))
 
 
-def rows_root(rows: Iterable[tuple[str, Mapping[str, Json]]]) -> bytes:
+def rows_root(binding: Binding, rows: Iterable[tuple[str, Mapping[str, Json]]]) -> bytes:
     """The Merkle root over rows, each with its table's name, in the order of the binding.
 
     Raises:
         ValueError: a value has no canonical form.
     """
-    return merkle_root(row_leaf(table, row) for table, row in rows)
+    erasable = {part.table.name: part.erasable for part in binding.tables}
+    return merkle_root(row_leaf(table, row, erasable[table]) for table, row in rows)
 
 
 def bound_rows(connection: sa.Connection, binding: Binding, subject_id: str) -> Iterator[tuple[str, dict[str, Json]]]:
@@ -96,7 +123,7 @@ def collect_rows_root(connection: sa.Connection, binding: Binding, subject_id: s
     Raises:
         ValueError: a stored value is not of its column's type, or has no canonical form.
     """
-    return rows_root(bound_rows(connection, binding, subject_id))
+    return rows_root(binding, bound_rows(connection, binding, subject_id))
 
 
 def _rows_of(bound: BoundTable, dialect: str) -> sa.Select[tuple[object, ...]]:

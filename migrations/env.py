@@ -9,7 +9,6 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import context
 
-import ledger.tables  # noqa: F401 (registers its tables)
 import worker.outcome_tables
 import worker.tables  # noqa: F401 (registers its tables)
 from trivet.errors import UsageError

@@ -11,7 +11,12 @@ EVALUATION_BINDING = Binding(
     (
         BoundTable(evaluation, subject="evaluation_id", order=("evaluation_id",)),
         BoundTable(audit, subject="evaluation_id", order=("verdict",)),
-        BoundTable(member, subject="evaluation_id", order=("ordinal",)),
+        BoundTable(
+            member,
+            subject="evaluation_id",
+            order=("ordinal",),
+            erasable={"member_key": "{}", "operands": "{}", "provenance": "[]"},
+        ),
     ),
 )
 """The evaluation's own row, its verdict counts, and its recorded members."""

@@ -32,6 +32,7 @@ from trivet.verdicts import NotMadeReason, SlotCause, Trigger
 from worker.claims import Claim, finish, slot_evaluation_id
 from worker.judging import Judgement, warehouse_fault
 from worker.masking import mask_of
+from worker.publishing import published_texts
 from worker.recording import record
 from worker.scanning import judge_many
 
@@ -122,8 +123,9 @@ class Evaluator:
 
     def write(self, connection: sa.Connection, made: Evaluation) -> Recorded:
         """Records one evaluation, and what follows from it, inside the caller's transaction."""
+        texts = published_texts(self.contract, made.definition)
         with connection.begin_nested():
-            entry = record(connection, made)
+            entry = record(connection, made, texts)
             if self.after_record is not None:
                 self.after_record(connection, made)
         return Recorded(made, entry.seq)

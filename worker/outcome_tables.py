@@ -37,5 +37,9 @@ outcome = sa.Table(
     sa.Column("candidates", sa.Text, nullable=False),
     # JSON: identity of the data that was read.
     sa.Column("snapshot", sa.Text),
+    # Hashed together with what may be erased (`ledger.bound_rows`); NULL once it was.
+    sa.Column("salt", sa.Text),
+    # The hash of what was erased.
+    sa.Column("erased", sa.Text),
     sa.Index(None, "asked_at"),
 )

@@ -2,22 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import sqlalchemy as sa
 
-from ledger.append import append
-from ledger.bound_rows import Binding, BoundTable, collect_rows_root
+from catalog.contract import Contract
+from ledger.append import Draft, append_all
+from ledger.bound_rows import Binding, BoundTable, collect_rows_root, new_salt
 from ledger.entries import EntryType, LedgerEntry
+from ledger.texts import PublishedText, missing_texts
 from resolver.outcome import Answer, Outcome, Refusal
 from trivet.canonical import Json, canonical_json, normal_text
 from trivet.clock import utc_text
 from worker.binding import EVALUATION_BINDING
 from worker.outcome_tables import outcome as outcome_table
+from worker.publishing import published_texts
 
-PAYLOAD_VERSION = 1
+PAYLOAD_VERSION = 2
 
-OUTCOME_BINDING = Binding(EntryType.OUTCOME, (BoundTable(outcome_table, subject="request_id", order=("request_id",)),))
+OUTCOME_BINDING = Binding(
+    EntryType.OUTCOME,
+    (
+        BoundTable(
+            outcome_table,
+            subject="request_id",
+            order=("request_id",),
+            erasable={
+                "asker": None,
+                "question": "",
+                "answer": None,
+                "refusal": None,
+                "draft": None,
+                "document": "{}",
+                "candidates": "[]",
+            },
+        ),
+    ),
+)
 """The one row of a question."""
 BINDINGS = (EVALUATION_BINDING, OUTCOME_BINDING)
 """Everything outside the ledger that its entries bind."""
@@ -28,19 +50,28 @@ class StoreRecorder:
     """Records outcomes in the audit store."""
 
     store: sa.Engine
+    contract: Contract
+    """By which the outcomes came about."""
 
     def record(self, outcome: Outcome) -> int:
         """The number of the ledger entry that binds the outcome's row."""
         with self.store.begin() as connection:
-            return record_outcome(connection, outcome).seq
+            return record_outcome(connection, outcome, published_texts(self.contract)).seq
 
 
-def record_outcome(connection: sa.Connection, outcome: Outcome) -> LedgerEntry:
-    """Writes one outcome whole, inside the caller's transaction. It never commits."""
+def record_outcome(connection: sa.Connection, outcome: Outcome, texts: Sequence[PublishedText] = ()) -> LedgerEntry:
+    """Writes one outcome whole, inside the caller's transaction. It never commits.
+
+    Args:
+        connection: with a writing transaction.
+        outcome: how a question ended.
+        texts: what it refers to by hash; those that the ledger lacks are published first.
+    """
     connection.execute(outcome_table.insert(), _row(outcome))
     request_id = outcome.question.request_id
     root = collect_rows_root(connection, OUTCOME_BINDING, request_id)
-    return append(connection, EntryType.OUTCOME, request_id, _payload(outcome, root.hex()))
+    entry = Draft(EntryType.OUTCOME, request_id, _payload(outcome, root.hex()))
+    return append_all(connection, [*missing_texts(connection, texts), entry])[-1]
 
 
 def _row(outcome: Outcome) -> dict[str, object]:
@@ -65,6 +96,7 @@ def _row(outcome: Outcome) -> dict[str, object]:
         "document": _json(_document(outcome)),
         "candidates": _json([dict(item) for item in outcome.candidates]),
         "snapshot": _json(dict(outcome.snapshot)) if outcome.snapshot is not None else None,
+        "salt": new_salt(),
     }
 
 
@@ -75,6 +107,7 @@ def _document(outcome: Outcome) -> dict[str, Json]:
 
 
 def _payload(outcome: Outcome, rows_root: str) -> dict[str, Json]:
+    """What is sealed. Who asked what stands in the row alone, where it can be erased; `rows_root` binds it."""
     answer = outcome.ending if isinstance(outcome.ending, Answer) else None
     refusal = outcome.ending if isinstance(outcome.ending, Refusal) else None
     payload: dict[str, Json] = {
@@ -82,8 +115,6 @@ def _payload(outcome: Outcome, rows_root: str) -> dict[str, Json]:
         "request_id": outcome.question.request_id,
         "asked_at": utc_text(outcome.question.asked_at),
         "finished_at": utc_text(outcome.finished_at),
-        "asker": outcome.question.asker,
-        "question": outcome.question.text,
         "state": outcome.state.value,
         "verdict": outcome.verdict.value,
         "reason_code": refusal.reason.value if refusal else None,

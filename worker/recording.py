@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 import sqlalchemy as sa
 
-from ledger.append import append
-from ledger.bound_rows import collect_rows_root
+from ledger.append import Draft, append_all
+from ledger.bound_rows import collect_rows_root, new_salt
 from ledger.entries import EntryType, LedgerEntry
+from ledger.texts import PublishedText, missing_texts
 from monitors.evaluation import Evaluation, Member, NotMade
 from trivet.canonical import Json, canonical_json, normal_text
 from trivet.clock import utc_text
@@ -21,15 +22,22 @@ PAYLOAD_VERSION = 1
 _CHUNK = 5_000
 
 
-def record(connection: sa.Connection, made: Evaluation) -> LedgerEntry:
-    """Writes one evaluation whole, inside the caller's transaction. It never commits."""
+def record(connection: sa.Connection, made: Evaluation, texts: Sequence[PublishedText] = ()) -> LedgerEntry:
+    """Writes one evaluation whole, inside the caller's transaction. It never commits.
+
+    Args:
+        connection: with a writing transaction.
+        made: the evaluation.
+        texts: what it refers to by hash; those that the ledger lacks are published first.
+    """
     connection.execute(evaluation.insert(), _evaluation_row(made))
     connection.execute(audit.insert(), list(_audit_rows(made)))
     rows = _member_rows(made)
     while chunk := list(islice(rows, _CHUNK)):
         connection.execute(member.insert(), chunk)
     root = collect_rows_root(connection, EVALUATION_BINDING, made.evaluation_id)
-    return append(connection, EntryType.EVALUATION, made.evaluation_id, _payload(made, root.hex()))
+    entry = Draft(EntryType.EVALUATION, made.evaluation_id, _payload(made, root.hex()))
+    return append_all(connection, [*missing_texts(connection, texts), entry])[-1]
 
 
 def _evaluation_row(made: Evaluation) -> dict[str, object]:
@@ -102,6 +110,7 @@ def _member_row(item: Member) -> dict[str, object]:
         "operands": _json(dict(item.operands)),
         "provenance": _json([dict(part) for part in item.provenance]),
         "partial": item.partial,
+        "salt": new_salt(),
     }
 
 

@@ -101,6 +101,10 @@ member = sa.Table(
     # JSON list: where in the sources the values were printed.
     sa.Column("provenance", sa.Text, nullable=False),
     sa.Column("partial", sa.Boolean, nullable=False),
+    # Hashed together with what may be erased (`ledger.bound_rows`); NULL once it was.
+    sa.Column("salt", sa.Text),
+    # The hash of what was erased.
+    sa.Column("erased", sa.Text),
 )
 
 

@@ -21,10 +21,9 @@ from alerts.states import DeliveryState
 from alerts.tables import outbox
 from ledger.entries import EntryType
 from ledger.reading import entries
-from ledger.verify import verify
+from ledger.verification.verify import verify_store
 from tests.acceptance.command import Ended, finish, start
 from trivet.verdicts import SlotCause
-from worker.binding import EVALUATION_BINDING
 from worker.stores import open_store, read_only
 from worker.tables import SlotState, evaluation, slot
 
@@ -141,7 +140,7 @@ def assert_each_slot_has_one_result(store: sa.Engine, until: datetime) -> None:
     ended = [row["evaluation_id"] for row in found if row["state"] not in _OPEN]
     assert Counter(row["evaluation_id"] for row in history(store)) == Counter(ended)
     with read_only(store).connect() as connection:
-        assert verify(connection, [EVALUATION_BINDING]).damage == ()
+        assert verify_store(connection).damage == ()
 
 
 def assert_what_was_not_evaluated_is_explained(store: sa.Engine, down: tuple[datetime, datetime]) -> None:

@@ -36,6 +36,8 @@ class PostgresServer:
     port: int
     _folder: Path
     _user: Mapping[str, Any]
+    durable: bool = False
+    """Whether what is committed is on the disk, at the price that this has."""
     _process: subprocess.Popen[bytes] | None = None
     _numbers: Iterator[int] = field(default_factory=count)
 
@@ -52,7 +54,8 @@ class PostgresServer:
     def start(self) -> None:
         """Starts it, and waits until it answers."""
         listens = (f"port={self.port}", "listen_addresses=127.0.0.1", f"unix_socket_directories={self._folder}")
-        settings = [part for option in (*listens, "fsync=off") for part in ("-c", option)]
+        careless = () if self.durable else ("fsync=off",)
+        settings = [part for option in (*listens, *careless) for part in ("-c", option)]
         command = [_program("postgres"), "-D", self._folder / "data", *settings]
         with (self._folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
@@ -78,8 +81,8 @@ def free_port() -> int:
 
 
 @contextmanager
-def running_postgres() -> Iterator[PostgresServer]:
-    """A PostgreSQL server that trusts everyone on this machine."""
+def running_postgres(*, durable: bool = False) -> Iterator[PostgresServer]:
+    """A PostgreSQL server that trusts everyone on this machine; where it is durable, as slow as disks make it."""
     folder = Path(tempfile.mkdtemp(prefix="trivet-postgres-"))
     # PostgreSQL refuses to run as root.
     other: dict[str, Any] = {}
@@ -89,7 +92,7 @@ def running_postgres() -> Iterator[PostgresServer]:
     options = ["-U", "postgres", "--auth=trust", "--encoding=UTF8", "--no-sync"]
     initdb = [_program("initdb"), "-D", folder / "data", *options]
     subprocess.run(initdb, check=True, cwd=folder, capture_output=True, **other)
-    server = PostgresServer(free_port(), folder, other)
+    server = PostgresServer(free_port(), folder, other, durable)
     try:
         server.start()
         yield server

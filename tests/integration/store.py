@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -36,11 +38,35 @@ def copied_store(engine: sa.Engine, folder: Path) -> sa.Engine:
     return open_store(f"sqlite:///{folder / 'trivet.db'}", create=False)
 
 
+def strike_guards(file: Path) -> None:
+    """Strikes constraints and triggers out of a store's file, as anyone who holds the file can do."""
+    with closing(sqlite3.connect(file)) as store:
+        store.execute("PRAGMA writable_schema=ON")
+        store.execute("DELETE FROM sqlite_schema WHERE type = 'trigger'")
+        store.execute("UPDATE sqlite_schema SET sql = replace(sql, ' NOT NULL', '')")
+        store.commit()
+
+
+def lift_guards(connection: sa.Connection) -> None:
+    """Drops the triggers that keep rows from being changed, as the owner of a database can do."""
+    if connection.dialect.name == "sqlite":
+        names = "SELECT name FROM sqlite_schema WHERE type = 'trigger'"
+        for name in connection.exec_driver_sql(names).scalars().all():
+            connection.exec_driver_sql(f"DROP TRIGGER {name}")
+        return
+    for table in ("ledger_entry", "ledger_head", "evaluation", "audit", "member", "outcome"):
+        connection.exec_driver_sql(f"ALTER TABLE {table} DISABLE TRIGGER USER")
+
+
 def record_evaluation(
-    connection: sa.Connection, evaluation_id: str, slot: str = "2026-11-30T06:00:00", members: int = 3
+    connection: sa.Connection,
+    evaluation_id: str,
+    slot: str = "2026-11-30T06:00:00",
+    members: int = 3,
+    trigger: str = "schedule",
 ) -> LedgerEntry:
     """Writes an evaluation with its audit rows and members, and appends its ledger entry."""
-    connection.execute(sa.insert(evaluation), _evaluation(evaluation_id, slot, members))
+    connection.execute(sa.insert(evaluation), _evaluation(evaluation_id, slot, members) | {"trigger": trigger})
     connection.execute(sa.insert(audit), _audit(evaluation_id, members))
     if members:
         connection.execute(sa.insert(member), [_member(evaluation_id, n) for n in range(1, members + 1)])
@@ -111,4 +137,5 @@ def _member(evaluation_id: str, ordinal: int) -> dict[str, Any]:
         "operands": _json({"governed_by.min_hourly_rate": "28.04", "hourly_rate": f"27.{ordinal:02}"}),
         "provenance": _json([{"document": "café.pdf", "page": ordinal}]),
         "partial": ordinal % 2 == 0,
+        "salt": f"{ordinal:032x}",
     }

@@ -28,13 +28,12 @@ from alerts.routing import Routing, Target
 from alerts.tables import outbox
 from ledger.entries import EntryType
 from ledger.reading import entries
-from ledger.verify import verify
+from ledger.verification.verify import verify_store
 from monitors.evaluation import Evaluation
 from tests.alerting import START, a_monitor, an_evaluation
 from tests.integration.receiver import Receiver, hang_up, running_receiver, status
 from trivet.clock import FixedClock
 from trivet.references import Secret
-from worker.binding import EVALUATION_BINDING
 from worker.recording import record
 from worker.stores import delivery_turn, read_only
 
@@ -91,7 +90,7 @@ def ends(store: sa.Engine) -> list[tuple[str, int]]:
     """What the ledger says of deliveries: how each ended, after how many attempts."""
     with read_only(store).connect() as connection:
         found = [entry.content() for entry in entries(connection, entry_type=EntryType.DELIVERY)]
-        assert verify(connection, [EVALUATION_BINDING]).ok
+        assert verify_store(connection).ok
     return [(content["state"], content["attempts"]) for content in found]
 
 

@@ -24,14 +24,13 @@ from alerts.tables import alert, outbox
 from catalog.engines.duckdb_engine import DuckDBEngine
 from ledger.entries import EntryType, LedgerEntry
 from ledger.reading import entries
-from ledger.verify import verify
+from ledger.verification.verify import verify_store
 from monitors.evaluation import Evaluation
 from tests.alerting import START, a_failure, a_monitor, an_evaluation
-from tests.integration.worlds import NOW, a_contract, a_warehouse, some_monitors
+from tests.integration.worlds import NOW, a_contract, a_warehouse, assert_verifies, some_monitors
 from trivet.clock import FixedClock
 from trivet.documents import read_yaml
 from trivet.settings import load_settings
-from worker.binding import EVALUATION_BINDING
 from worker.evaluate import Evaluator, manual_slots
 from worker.recording import record
 from worker.stores import read_only
@@ -104,7 +103,7 @@ def test_a_change_is_one_state_one_entry_and_one_row_for_each_address(store: sa.
     message = Message.from_json(rows[0].payload)
     assert (message.badge, message.ledger_seq) == ("4 breaches / 1 no-data", evaluation.seq)
     with read_only(store).connect() as connection:
-        assert verify(connection, [EVALUATION_BINDING]).ok
+        assert verify_store(connection).ok
 
 
 def test_the_same_slot_twice_tells_nobody_twice(store: sa.Engine) -> None:
@@ -264,6 +263,4 @@ def test_an_evaluation_reaches_a_receiver_and_missing_data_ends_nothing(store: s
     ]
     assert messages[0].members[0].key == {"id": "R2"}
     assert messages[1].not_made == "population_empty"
-    with read_only(store).connect() as connection:
-        report = verify(connection, [EVALUATION_BINDING])
-    assert (report.ok, report.entries) == (True, 9)
+    assert_verifies(store, 9)

@@ -9,18 +9,20 @@ import pytest
 import sqlalchemy as sa
 
 from ledger.append import append
-from ledger.bound_rows import Binding, BoundTable, collect_rows_root, row_leaf, rows_root
+from ledger.bound_rows import BoundTable, collect_rows_root, row_leaf, rows_root
 from ledger.entries import GENESIS, EntryType
 from ledger.hashing import EMPTY_ROOT, GENESIS_HASH, entry_hash, leaf_hash, merkle_root
 from ledger.reading import entries, entry, entry_about, head
 from ledger.tables import ledger_entry, ledger_head
-from ledger.verify import verify
-from tests.integration.store import migrated_store, record_evaluation, record_silence
+from ledger.verification.verify import verify_store
+from tests.integration.store import lift_guards, migrated_store, record_evaluation, record_silence
 from trivet.canonical import Json
 from trivet.errors import CheckFailedError, InternalError
 from worker.binding import EVALUATION_BINDING
 from worker.stores import read_only
 from worker.tables import evaluation, member
+
+ERASABLE = {part.table.name: part.erasable for part in EVALUATION_BINDING.tables}
 
 
 @pytest.fixture
@@ -30,7 +32,7 @@ def store(tmp_path: Path) -> sa.Engine:
 
 def test_a_fresh_store_has_an_empty_ledger_that_verifies(store: sa.Engine) -> None:
     with read_only(store).connect() as connection:
-        report = verify(connection, [EVALUATION_BINDING])
+        report = verify_store(connection)
         assert (report.ok, report.entries, report.rows, report.stopped_early) == (True, 0, 0, False)
         assert head(connection) == GENESIS
         assert head(connection).root == EMPTY_ROOT
@@ -85,7 +87,7 @@ def test_a_savepoint_that_rolls_back_takes_its_entry_with_it(store: sa.Engine) -
         record_evaluation(connection, "E3", slot="2026-12-02T06:00:00")
     with read_only(store).connect() as connection:
         assert [item.subject_id for item in entries(connection)] == ["E1", "E3"]
-        assert verify(connection, [EVALUATION_BINDING]).ok
+        assert verify_store(connection).ok
 
 
 def test_a_subject_has_one_entry_of_a_type(store: sa.Engine) -> None:
@@ -95,8 +97,8 @@ def test_a_subject_has_one_entry_of_a_type(store: sa.Engine) -> None:
     with pytest.raises(InternalError, match="silence S1"), store.begin() as connection:
         record_silence(connection, "S1")
     with read_only(store).connect() as connection:
-        assert verify(connection).entries == 2
-        assert verify(connection).ok
+        assert verify_store(connection).entries == 2
+        assert verify_store(connection).ok
 
 
 def test_appending_from_many_threads_gives_one_chain_without_gaps(store: sa.Engine) -> None:
@@ -111,7 +113,7 @@ def test_appending_from_many_threads_gives_one_chain_without_gaps(store: sa.Engi
         seqs = [seq for result in pool.map(work, range(4)) for seq in result]
     assert sorted(seqs) == list(range(1, 41))
     with read_only(store).connect() as connection:
-        report = verify(connection)
+        report = verify_store(connection)
         assert (report.ok, report.entries) == (True, 40)
 
 
@@ -122,7 +124,7 @@ def test_a_reader_sees_one_snapshot_while_others_write(store: sa.Engine) -> None
         assert head(reader).seq == 1
         with store.begin() as writer:
             record_evaluation(writer, "E2", slot="2026-12-01T06:00:00")
-        report = verify(reader, [EVALUATION_BINDING])
+        report = verify_store(reader)
         assert (report.ok, report.entries) == (True, 1)
 
 
@@ -155,6 +157,7 @@ def test_a_payload_without_a_canonical_form_is_refused_before_anything_is_writte
 def test_nothing_is_appended_to_a_damaged_head(store: sa.Engine, damage: str) -> None:
     with store.begin() as connection:
         record_silence(connection, "S1")
+        lift_guards(connection)
         connection.exec_driver_sql(damage)
         with pytest.raises(CheckFailedError, match="trivet ledger verify"):
             record_silence(connection, "S2")
@@ -164,6 +167,7 @@ def test_a_head_that_was_set_back_cannot_fork_the_chain(store: sa.Engine) -> Non
     with store.begin() as connection:
         record_silence(connection, "S1")
     with store.begin() as connection:
+        lift_guards(connection)
         genesis = {"seq": 0, "entry_hash": GENESIS_HASH, "merkle_frontier": "[]"}
         connection.execute(sa.update(ledger_head).values(genesis))
         connection.execute(sa.update(ledger_entry).values(seq=2))
@@ -200,6 +204,7 @@ def test_entries_are_read_by_place_number_and_type(store: sa.Engine) -> None:
 def test_reading_a_damaged_entry_says_so(store: sa.Engine, change: str) -> None:
     with store.begin() as connection:
         record_silence(connection, "S1")
+        lift_guards(connection)
         connection.exec_driver_sql(f"UPDATE ledger_entry SET {change}")
         with pytest.raises(CheckFailedError, match="entry 1 is damaged"):
             list(entries(connection))
@@ -218,7 +223,11 @@ def test_rows_are_hashed_by_table_and_then_by_their_order(store: sa.Engine) -> N
         ]
     assert [name for name, _ in rows] == ["evaluation"] + ["audit"] * 3 + ["member"] * 11
     assert [row["ordinal"] for name, row in rows if name == "member"] == list(range(1, 12))
-    assert collected == rows_root(rows) == merkle_root([row_leaf(name, row) for name, row in rows])
+    assert (
+        collected
+        == rows_root(EVALUATION_BINDING, rows)
+        == merkle_root([row_leaf(name, row, ERASABLE.get(name, ())) for name, row in rows])
+    )
 
 
 def test_a_row_leaf_is_the_hash_of_the_rows_canonical_json() -> None:
@@ -252,27 +261,20 @@ def test_verification_tells_its_progress(store: sa.Engine) -> None:
         record_silence(connection, "S1")
     seen: list[tuple[int, int]] = []
     with read_only(store).connect() as connection:
-        report = verify(connection, [EVALUATION_BINDING], lambda *counts: seen.append(counts))
-    assert seen == [(1, 6), (2, 6)]
+        report = verify_store(connection, progress=lambda *counts: seen.append(counts))
+    assert seen == [(2, 6)]
     assert (report.entries, report.rows) == (2, 6)
 
 
 def test_an_entry_that_should_bind_rows_and_does_not_is_damage(store: sa.Engine) -> None:
     with store.begin() as connection:
         append(connection, EntryType.EVALUATION, "E1", {})
-        [damage] = verify(connection, [EVALUATION_BINDING]).damage
+        [damage] = verify_store(connection).damage
         assert (damage.seq, damage.kind) == (1, "rows")
 
 
-def test_rows_that_no_given_binding_knows_are_not_passed_as_verified(store: sa.Engine) -> None:
+def test_rows_that_the_verifier_does_not_know_are_not_passed_as_verified(store: sa.Engine) -> None:
     with store.begin() as connection:
-        record_evaluation(connection, "E1")
-        [damage] = verify(connection).damage
-        assert (damage.seq, damage.kind) == (1, "rows")
-
-
-def test_a_binding_without_rows_verifies(store: sa.Engine) -> None:
-    binding = Binding(EntryType.OUTCOME, ())
-    with store.begin() as connection:
-        append(connection, EntryType.OUTCOME, "Q1", {"rows_root": EMPTY_ROOT.hex()})
-        assert verify(connection, [binding]).ok
+        append(connection, EntryType.SILENCE, "S1", {"rows_root": EMPTY_ROOT.hex()})
+        [damage] = verify_store(connection).damage
+        assert str(damage) == "entry 1: rows: it binds rows, and none are known for 'silence'"

@@ -26,7 +26,9 @@ def store(tmp_path: Path) -> sa.Engine:
 
 
 def _schema(connection: sa.Connection) -> set[str]:
-    rows = connection.exec_driver_sql("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL").scalars()
+    rows = connection.exec_driver_sql(
+        "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND type <> 'trigger'"
+    ).scalars()
     # Constraints stand in another order where a migration lists them itself.
     return {" ".join(sorted(sql.replace(",", " ").replace("(", " ( ").split())) for sql in rows}
 
@@ -132,8 +134,7 @@ def test_a_slot_of_a_schedule_has_one_evaluation(store: sa.Engine) -> None:
 def test_manual_runs_of_a_slot_are_free(store: sa.Engine) -> None:
     with store.begin() as connection:
         for number in range(3):
-            record_evaluation(connection, f"E{number}")
-            connection.execute(sa.update(evaluation).values(trigger="manual"))
+            record_evaluation(connection, f"E{number}", trigger="manual")
 
 
 def test_a_missing_file_is_not_made_when_it_must_exist(tmp_path: Path) -> None:

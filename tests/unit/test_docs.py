@@ -33,7 +33,7 @@ from cli.invocation import Invocation
 from cli.main import trivet
 from cli.schema import MODELS
 from ledger.entries import EntryType
-from ledger.verify import DamageKind
+from ledger.verification.findings import DamageKind
 from resolver.candidates import Drop
 from resolver.outcome import ClaimVerdict
 from tests.markdown import blocks, code, prose, sections, tables
