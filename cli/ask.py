@@ -9,6 +9,7 @@ import click
 from rich.text import Text
 
 from cli.invocation import Invocation, command
+from cli.ledger_checkpoints import seal_if_due
 from cli.output import STYLES, Output, visible
 from resolver.outcome import Answer, Outcome, Refusal, cell_text
 from trivet.canonical import Json
@@ -39,12 +40,14 @@ def ask(invocation: Invocation, question: str, asker: str | None, replay: Path |
     workspace = invocation.workspace()
     _, contract, monitors = workspace.require()
     wiring = invocation.wiring(workspace)
-    recorder = StoreRecorder(wiring.store(), contract)
+    store = wiring.store()
+    recorder, sealer = StoreRecorder(store, contract), wiring.sealer(store)
     asked = resolver_of(wiring, contract, monitors, recorder=recorder, replay=replay).ask(question, asker)
     if invocation.output.as_json:
         invocation.output.document(asked.outcome.to_json(asked.ledger_seq))
     else:
         show_outcome(invocation.output, asked.outcome, asked.ledger_seq)
+    seal_if_due(invocation.output, sealer)
     return Exit.FINE if isinstance(asked.outcome.ending, Answer) else Exit.REFUSED
 
 

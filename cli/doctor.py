@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -55,6 +56,7 @@ def _observations(invocation: Invocation, workspace: Workspace) -> Iterator[Obse
     wiring = invocation.wiring(workspace)
     yield from _warehouse(wiring, workspace)
     yield _store(wiring)
+    yield from _checkpoints(wiring)
 
 
 def _warehouse(wiring: Wiring, workspace: Workspace) -> Iterator[Observation]:
@@ -86,3 +88,22 @@ def _store(wiring: Wiring) -> Observation:
             return Observation("store", True, f"ledger at entry {head(connection).seq}")
     except TrivetError as error:
         return Observation("store", False, str(error))
+
+
+def _checkpoints(wiring: Wiring) -> Iterator[Observation]:
+    """Who vouches for the ledger. Without a key that is nobody, which is a choice and no fault."""
+    try:
+        key = wiring.signing_key()
+        wiring.public_keys()
+    except TrivetError as error:
+        yield Observation("checkpoints", False, str(error))
+        return
+    if key is None:
+        message = "no checkpoints: tail uncovered; `trivet ledger key new FILE` makes a key for them"
+        yield Observation("checkpoints", True, message)
+        return
+    yield Observation("checkpoints", True, f"signed by {key.name}")
+    for file in wiring.witness_files():
+        fine = os.access(file if file.exists() else file.parent, os.W_OK)
+        found = "can be written" if fine else "cannot be written; mend its permissions, or name another file"
+        yield Observation(f"witness {file.name}", fine, found)

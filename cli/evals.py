@@ -68,7 +68,7 @@ def run_evals(invocation: Invocation, proposer: str, replay: Path | None, file: 
             ready.wiring,
             ready.contract,
             ready.monitors,
-            recorder=StoreRecorder(ready.wiring.store()),
+            recorder=StoreRecorder(ready.wiring.store(), ready.contract),
             replay=recording,
             ask_model=False,
         )

@@ -7,6 +7,7 @@ import click
 from cli.alerts import complain_of_delivery
 from cli.evaluations import exit_code, show_evaluation
 from cli.invocation import Invocation, command, find_monitors
+from cli.ledger_checkpoints import seal_if_due
 from monitors.evaluation import Evaluation
 from worker.evaluate import manual_slots
 
@@ -24,6 +25,8 @@ def evaluate(invocation: Invocation, ids: tuple[str, ...], at: str | None, dry_r
     instant = invocation.instant(at, contract.calendar.time_zone)
     wiring = invocation.wiring(workspace)
     store = None if dry_run else wiring.store()
+    # A key that is named and cannot be read is said before anything is done.
+    sealer = wiring.sealer(store) if store is not None else None
     done: list[Evaluation] = []
     for recorded in wiring.evaluator(contract).evaluate(manual_slots(monitors, contract, instant), store):
         done.append(recorded.evaluation)
@@ -34,4 +37,5 @@ def evaluate(invocation: Invocation, ids: tuple[str, ...], at: str | None, dry_r
     if store is not None and wiring.settings.receivers:
         # The exit code speaks of the data: what could not be sent stays in the outbox, and is told beside it.
         complain_of_delivery(invocation.output, wiring.deliver(store, invocation.output.tell))
+    seal_if_due(invocation.output, sealer)
     return exit_code(done)

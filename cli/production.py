@@ -24,4 +24,7 @@ def worker(invocation: Invocation) -> int:
     workspace = invocation.workspace()
     workspace.require()
     level = invocation.environment.get("TRIVET_LOG", "WARNING").upper()
-    return run_worker(make_app(invocation.wiring(workspace)), level)
+    wiring = invocation.wiring(workspace)
+    # A key that is named and cannot be read is said at once, and not by every task.
+    key = wiring.signing_key()
+    return run_worker(make_app(wiring), level, wiring.seal_at_end if key is not None else None)

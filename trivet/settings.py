@@ -21,6 +21,7 @@ from trivet.documents import Document, Path, Scalar, Value, read_yaml, shown_pat
 from trivet.faults import Fault, expected, refused
 from trivet.fields import Between, DurationText, Flag, Integer, Slug, Text
 from trivet.findings import Finding, did_you_mean, key_path
+from trivet.ledger_settings import LedgerSettings
 from trivet.references import (
     BrokerUrl,
     ModelUrl,
@@ -219,6 +220,7 @@ class Settings(StrictModel):
     receivers: dict[Slug, ReceiverSettings] = Field(default_factory=dict)
     routes: tuple[RouteSettings, ...] = ()
     """Tried in order; the first that matches is taken."""
+    ledger: LedgerSettings = LedgerSettings()
     api: ApiSettings = ApiSettings()
 
     @model_validator(mode="after")

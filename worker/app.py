@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from pathlib import Path
 from types import FrameType
@@ -44,14 +44,16 @@ def make_app(wiring: Wiring) -> Celery:
     return app
 
 
-def run_worker(app: Celery, level: str) -> int:
-    """Works until it is stopped, and gives its exit code.
+def run_worker(app: Celery, level: str, at_end: Callable[[], None] | None = None) -> int:
+    """Works until it is stopped, does what is to be done in the end, and gives its exit code.
 
     SIGTERM lets what runs come to its end. With REMAP_SIGTERM=SIGQUIT in the environment it waits for
     `worker_soft_shutdown_timeout` at most, and then puts the messages back.
     """
     worker = app.Worker(pool="prefork", loglevel=level, quiet=True, without_gossip=True, without_mingle=True)
     worker.start()
+    if at_end is not None:
+        at_end()
     return int(worker.exitcode or 0)
 
 

@@ -21,17 +21,21 @@ from catalog.contract import Contract
 from catalog.engines.duckdb_engine import DuckDBEngine
 from catalog.engines.duckdb_fixture import FixtureEngine, FixtureTable
 from catalog.engines.port import Engine
+from ledger.checkpoints import CheckpointPolicy
+from ledger.keys import SigningKey, read_signing_key
+from ledger.verification.notes import NotANote, PublicKey, read_key
 from monitors.evaluation import Evaluation
 from sources.check import check_columns
 from sources.ingest import ingest
 from sources.report import IngestReport
 from trivet.clock import Clock, SystemClock
-from trivet.errors import UnavailableError, UsageError
+from trivet.errors import InputError, UnavailableError, UsageError
 from trivet.findings import Finding
 from trivet.references import Secret, SecretRef, resolve_reference
 from trivet.settings import Settings
 from worker.evaluate import Evaluator
 from worker.runtime import Runtime
+from worker.sealing import Sealer
 from worker.shipped import shipped
 from worker.stores import (
     delivery_turn,
@@ -117,7 +121,9 @@ class Wiring:
         deliver = None
         if self.settings.receivers:
             deliver = partial(self._deliver_in_turn, store, write or _to_standard_output)
-        return Runtime(store, clock, self.settings.scheduler.lease, watched, self.evaluator, deliver)
+        sealer = self.sealer(store, clock)
+        seal = sealer.seal_quietly if sealer is not None else None
+        return Runtime(store, clock, self.settings.scheduler.lease, watched, self.evaluator, deliver, seal)
 
     def _deliver_in_turn(self, store: sa.Engine, write: Callable[[str], None]) -> None:
         # One daemon at a time, and not for long: a receiver that hangs must not hold up whoever is to evaluate.
@@ -127,6 +133,57 @@ class Wiring:
             report = deliver_due(store, self.notifiers(write), self.clock, longest=_LONGEST_DELIVERY)
         for problem in report.problems:
             _log.warning("alert for %s", problem)
+
+    def signing_key(self) -> SigningKey | None:
+        """The key that signs checkpoints; None where the settings name none.
+
+        Raises:
+            InputError: it is named, and cannot be read or is no key.
+        """
+        reference = self.settings.ledger.key
+        if reference is None:
+            return None
+        try:
+            return read_signing_key(self.secret(reference).reveal())
+        except ValueError as error:
+            raise InputError([Finding(str(reference), None, "ledger.key", str(error))]) from None
+
+    def public_keys(self) -> tuple[PublicKey, ...]:
+        """The keys by which checkpoints are checked; none where none is known.
+
+        Raises:
+            InputError: a key of the settings cannot be read or is none.
+        """
+        key = self.signing_key()
+        found = [key.public] if key is not None else []
+        for number, text in enumerate(self.settings.ledger.keys):
+            try:
+                found.append(read_key(text))
+            except NotANote as error:
+                raise InputError([Finding("settings", None, f"ledger.keys[{number}]", str(error))]) from None
+        return tuple(dict.fromkeys(found))
+
+    def witness_files(self) -> tuple[Path, ...]:
+        """The files that checkpoints are copied to."""
+        return tuple(self.path / name for name in self.settings.ledger.witnesses)
+
+    def sealer(self, store: sa.Engine, clock: Clock | None = None) -> Sealer | None:
+        """What makes checkpoints; None without a key.
+
+        Raises:
+            InputError: as `signing_key` does.
+        """
+        key, settings = self.signing_key(), self.settings.ledger
+        if key is None:
+            return None
+        policy = CheckpointPolicy(settings.checkpoint_entries, settings.checkpoint_every)
+        return Sealer(store, key, clock or store_clock(store, self.clock), policy, self.witness_files())
+
+    def seal_at_end(self) -> None:
+        """Covers whatever was written by a checkpoint, for a process that ends."""
+        sealer = self.sealer(self.store(create=False))
+        if sealer is not None:
+            sealer.seal_quietly(now=True)
 
     def broker_url(self) -> str:
         """The broker's URL with its reference resolved.

@@ -33,6 +33,8 @@ class EmbeddedDaemon:
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="batch")
         self._delivery = ThreadPoolExecutor(1, thread_name_prefix="delivery")
         self._delivering: Future[None] | None = None
+        self._sealing_pool = ThreadPoolExecutor(1, thread_name_prefix="sealing")
+        self._sealing: Future[None] | None = None
 
     def run(self, tick: timedelta, stop: threading.Event) -> None:
         """Ticks until `stop` is set; then lets what is being evaluated come to its end."""
@@ -57,6 +59,9 @@ class EmbeddedDaemon:
             scheduler.shutdown(wait=True)
             self._pool.shutdown(wait=True, cancel_futures=True)
             self._delivery.shutdown(wait=True, cancel_futures=True)
+            self._sealing_pool.shutdown(wait=True, cancel_futures=True)
+            # Whatever was written until here is covered by a checkpoint.
+            self._seal(now=True)
 
     def tick(self) -> None:
         """One tick. What goes wrong in it is logged: the next one finds everything still in the store."""
@@ -69,6 +74,8 @@ class EmbeddedDaemon:
             deliver = self._runtime.deliver
             if deliver is not None and (self._delivering is None or self._delivering.done()):
                 self._delivering = self._delivery.submit(self._deliver, deliver)
+            if self._sealing is None or self._sealing.done():
+                self._sealing = self._sealing_pool.submit(self._seal, now=False)
         except Exception:
             _log.exception("a tick failed; the next one looks again")
 
@@ -84,6 +91,14 @@ class EmbeddedDaemon:
             deliver()
         except Exception:
             _log.exception("delivery failed; what waits is tried again")
+
+    def _seal(self, *, now: bool) -> None:
+        if self._runtime.seal is None:
+            return
+        try:
+            self._runtime.seal(now)
+        except Exception:
+            _log.exception("the ledger could not be sealed by a checkpoint; it is tried again")
 
 
 @contextmanager

@@ -74,6 +74,13 @@ def record_outcome(connection: sa.Connection, outcome: Outcome, texts: Sequence[
     return append_all(connection, [*missing_texts(connection, texts), entry])[-1]
 
 
+def questions_of(connection: sa.Connection, request_ids: Sequence[str]) -> dict[str, str]:
+    """What was asked under these ids; the ledger itself does not say it."""
+    columns = (outcome_table.c.request_id, outcome_table.c.question)
+    rows = connection.execute(sa.select(*columns).where(outcome_table.c.request_id.in_(request_ids)))
+    return {row.request_id: row.question for row in rows}
+
+
 def _row(outcome: Outcome) -> dict[str, object]:
     answer = outcome.ending if isinstance(outcome.ending, Answer) else None
     refusal = outcome.ending if isinstance(outcome.ending, Refusal) else None

@@ -62,6 +62,9 @@ class Runtime:
     evaluator: Callable[[Contract], Evaluator]
     deliver: Callable[[], None] | None = None
     """Sends what waits in the outbox; None where nothing is to be sent."""
+    seal: Callable[[bool], None] | None = None
+    """Makes a checkpoint of the ledger if one is due (or, told so, if anything is uncovered), and copies it to the
+    witnesses; None without a key."""
 
     def tick(self) -> Tick:
         """Plans what came due, ends what was begun too often, and says what is to be run."""

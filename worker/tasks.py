@@ -1,4 +1,4 @@
-"""The Celery tasks: plan, evaluate a batch, deliver. Each does what the embedded daemon does in a thread."""
+"""The Celery tasks: plan, evaluate a batch, deliver, seal. Each does what the embedded daemon does in a thread."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from worker.runtime import Runtime
 PLAN = "trivet.plan"
 EVALUATE_BATCH = "trivet.evaluate_batch"
 DELIVER = "trivet.deliver"
+SEAL = "trivet.seal"
 _MARGIN = 60
 """Seconds of a batch beside its queries: opening, recording, and waiting for others that record."""
 
@@ -35,6 +36,8 @@ def register(app: Celery, wiring: Wiring) -> None:
             evaluate_batch.apply_async((keys,), time_limit=limit, expires=runtime().lease.total_seconds())
         if runtime().deliver is not None:
             deliver.apply_async(expires=runtime().lease.total_seconds())
+        if runtime().seal is not None:
+            seal.apply_async(expires=runtime().lease.total_seconds())
 
     @app.task(name=EVALUATE_BATCH)  # type: ignore[untyped-decorator]
     def evaluate_batch(keys: Sequence[Sequence[str]]) -> None:
@@ -46,3 +49,9 @@ def register(app: Celery, wiring: Wiring) -> None:
         send = runtime().deliver
         if send is not None:
             send()
+
+    @app.task(name=SEAL)  # type: ignore[untyped-decorator]
+    def seal() -> None:
+        make = runtime().seal
+        if make is not None:
+            make(False)

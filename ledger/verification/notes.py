@@ -69,6 +69,15 @@ class Checkpoint:
         return bool(checked) and all(checked)
 
     @property
+    def note(self) -> str:
+        """The note as it is written."""
+        lines = [
+            f"\u2014 {name} {base64.b64encode(key_id + signature).decode('ascii')}\n"
+            for name, key_id, signature in self.signatures
+        ]
+        return f"{self.text}\n{''.join(lines)}"
+
+    @property
     def signers(self) -> str:
         """Who says to have signed it."""
         return ", ".join(f"{name}+{key_id.hex()}" for name, key_id, _ in self.signatures)
@@ -150,6 +159,8 @@ def read_witness(text: str, name: str) -> Witness:
 
 def _decoded(text: str) -> bytes | None:
     try:
-        return base64.b64decode(text, validate=True)
+        data = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
         return None
+    # Bits that mean nothing would let one note be written in several ways.
+    return data if base64.b64encode(data).decode("ascii") == text else None

@@ -17,14 +17,15 @@ class Vouching:
 
     keys: Sequence[PublicKey]
     witnesses: Sequence[Witness]
-    checkpoints: int = 0
     size: int = 0
     witnessed: int = 0
     unchecked: int = 0
     recoveries: list[Recovery] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
-    _agreed: int = 0
-    """The largest size for which some checkpoint, signed or not, has the right root."""
+    _agreed: list[int] = field(default_factory=list)
+    """The sizes for which some checkpoint has the right root."""
+    _held: set[tuple[int, bytes]] = field(default_factory=set)
+    """Size and root of those that agree and are signed."""
     _names: dict[str, tuple[str, Checkpoint]] = field(default_factory=dict)
     _seen: list[set[tuple[int, str]]] = field(default_factory=list)
     """Size and root of the latest checkpoint of each witness, as each recovery names them."""
@@ -35,7 +36,7 @@ class Vouching:
 
     def coverage(self) -> Coverage:
         """How far the checkpoints vouch."""
-        return Coverage(self.checkpoints, self.size, self.witnessed, self.unchecked)
+        return Coverage(len(self._held), self.size, self.witnessed, self.unchecked)
 
     def entry(self, entry: Checked) -> Iterator[Damage]:
         """A checkpoint or a recovery that the ledger holds."""
@@ -83,14 +84,14 @@ class Vouching:
         return Damage(seq, DamageKind.CHECKPOINT, message)
 
     def _count(self, checkpoint: Checkpoint, *, outside: bool) -> None:
-        self._agreed = max(self._agreed, checkpoint.size)
+        self._agreed.append(checkpoint.size)
         if self.keys:
-            self.checkpoints += 1
+            self._held.add((checkpoint.size, checkpoint.root))
             self.size = max(self.size, checkpoint.size)
             self.witnessed = max(self.witnessed, checkpoint.size) if outside else self.witnessed
 
     def _rewritten(self, checkpoint: Checkpoint, place: str) -> Damage:
-        first = self._agreed + 1
+        first = max((size for size in self._agreed if size < checkpoint.size), default=0) + 1
         message = f"entries {first} to {checkpoint.size} are not those that {place} was signed over"
         return Damage(first, DamageKind.REWRITE, message)
 
