@@ -12,7 +12,9 @@ import click
 
 from cli.invocation import Invocation, command
 from cli.ledger_checkpoints import checkpoint, consistency, key, prove
+from cli.ledger_export import export
 from cli.ledger_keys import known_keys
+from cli.ledger_replay import replay
 from cli.output import Output, visible
 from ledger.entries import EntryType, LedgerEntry
 from ledger.reading import entries, head
@@ -37,7 +39,7 @@ def ledger() -> None:
     """The append-only ledger of everything that was done."""
 
 
-for _command in (checkpoint, key, prove, consistency):
+for _command in (checkpoint, key, prove, consistency, replay, export):
     ledger.add_command(_command)
 
 

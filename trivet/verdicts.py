@@ -93,6 +93,19 @@ class Trigger(StrEnum):
     REPLAY = "replay"
 
 
+class ReplayResult(StrEnum):
+    """What replaying an evaluation came to."""
+
+    REPRODUCED = "reproduced"
+    """The same verdicts follow again."""
+    INPUTS_GONE = "inputs gone"
+    """What it rested on is not there any more, or was never recorded."""
+    INPUTS_CHANGED = "inputs changed"
+    """The data under the recorded name is not that which was read."""
+    DIVERGED = "DIVERGED"
+    """Other verdicts follow from the same inputs."""
+
+
 class Severity(StrEnum):
     """How loudly a monitor speaks."""
 

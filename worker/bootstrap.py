@@ -34,6 +34,7 @@ from trivet.findings import Finding
 from trivet.references import Secret, SecretRef, resolve_reference
 from trivet.settings import Settings
 from worker.evaluate import Evaluator
+from worker.replaying import Replayer
 from worker.runtime import Runtime
 from worker.sealing import Sealer
 from worker.shipped import shipped
@@ -133,6 +134,10 @@ class Wiring:
             report = deliver_due(store, self.notifiers(write), self.clock, longest=_LONGEST_DELIVERY)
         for problem in report.problems:
             _log.warning("alert for %s", problem)
+
+    def replayer(self, store: sa.Engine) -> Replayer:
+        """What replays evaluations of this workspace's store."""
+        return Replayer(store, self.warehouse, self.clock)
 
     def signing_key(self) -> SigningKey | None:
         """The key that signs checkpoints; None where the settings name none.

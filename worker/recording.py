@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 import sqlalchemy as sa
@@ -32,7 +32,7 @@ def record(connection: sa.Connection, made: Evaluation, texts: Sequence[Publishe
     """
     connection.execute(evaluation.insert(), _evaluation_row(made))
     connection.execute(audit.insert(), list(_audit_rows(made)))
-    rows = _member_rows(made)
+    rows = member_rows(made.evaluation_id, (*made.breached, *made.undecided))
     while chunk := list(islice(rows, _CHUNK)):
         connection.execute(member.insert(), chunk)
     root = collect_rows_root(connection, EVALUATION_BINDING, made.evaluation_id)
@@ -96,9 +96,10 @@ def _audit_rows(made: Evaluation) -> Iterator[dict[str, object]]:
         }
 
 
-def _member_rows(made: Evaluation) -> Iterator[dict[str, object]]:
-    for ordinal, item in enumerate((*made.breached, *made.undecided), start=1):
-        yield {"evaluation_id": made.evaluation_id, "ordinal": ordinal, **_member_row(item)}
+def member_rows(evaluation_id: str, members: Iterable[Member]) -> Iterator[dict[str, object]]:
+    """Members as rows of `member`, breached ones first."""
+    for ordinal, item in enumerate(members, start=1):
+        yield {"evaluation_id": evaluation_id, "ordinal": ordinal, **_member_row(item)}
 
 
 def _member_row(item: Member) -> dict[str, object]:

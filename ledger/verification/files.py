@@ -12,7 +12,7 @@ from ledger.verification.findings import Damage, DamageKind
 from ledger.verification.layout import LAYOUT
 from ledger.verification.source import RawEntry, RawHead, RawRow
 
-ENTRIES, ROWS, HEAD = "entries.jsonl", "rows.jsonl", "head.json"
+ENTRIES, ROWS, HEAD, MANIFEST = "entries.jsonl", "rows.jsonl", "head.json", "manifest.json"
 _BATCH = 1000
 _HASHES = ("leaf_hash", "prev_hash", "entry_hash")
 
@@ -39,11 +39,21 @@ class ExportSource:
                 yield Damage(None, DamageKind.SCHEMA, f"file {name} is missing")
                 return
         for name in (ENTRIES, ROWS, HEAD):
+            last = 0
             with (self._folder / name).open("rb") as lines:
                 for number, line in enumerate(lines, start=1):
-                    if not isinstance(_object(line), dict):
+                    item = _object(line)
+                    if not isinstance(item, dict):
                         yield Damage(None, DamageKind.SCHEMA, f"{name}, line {number}: not a JSON object")
                         return
+                    seq = item.get("seq") if name == ENTRIES else None
+                    if isinstance(seq, int) and seq < last:
+                        yield Damage(seq, DamageKind.ORDER, f"{name}, line {number}: it stands behind entry {last}")
+                        return
+                    last = seq if isinstance(seq, int) else last
+        manifest = _object((self._folder / MANIFEST).read_bytes()) if (self._folder / MANIFEST).is_file() else {}
+        if isinstance(manifest, dict) and manifest.get("filter") is not None:
+            yield Damage(None, DamageKind.SCHEMA, "only some entries were exported; an export of all can be verified")
 
     def entries(self) -> Iterator[Sequence[RawEntry]]:
         """The entries in the order of the file, which is that of their `seq`."""
