@@ -131,7 +131,7 @@ class Ledger:
         if sound:
             kind = "fork" if len(self.places("prev_hash", prev)) > 1 else "order" if before else "link"
             return max(seq - (kind == "link"), 1), kind, FOLLOW
-        places = [place + 1 for place in before] + [place - 1 for place in self.places("prev_hash", own)]
+        places = [*before, *(p + 1 for p in before), *(p - 1 for p in self.places("prev_hash", own))]
         self.tip, moved = None, any(place > 0 and own == chained(place, prev, leaf) for place in places)
         return seq, "order" if moved else "link" if computed == leaf else "content", FOLLOW
 

@@ -168,12 +168,13 @@ class Chain:
 
     def _moved(self, row: RawEntry, seq: int) -> int | None:
         """The number that an entry was recorded under, where it is another than it stands at."""
-        places = [0] if row.prev_hash == GENESIS else self.source.places("entry_hash", row.prev_hash)
-        # Where the entry before it is gone or was changed too, the entry that followed it may still be there.
-        places = [*places, *(place - 2 for place in self.source.places("prev_hash", row.entry_hash))]
-        for place in places:
-            if place >= 0 and place + 1 != seq and row.entry_hash == chained(place + 1, row.prev_hash, row.leaf_hash):
-                return place + 1
+        before = [0] if row.prev_hash == GENESIS else self.source.places("entry_hash", row.prev_hash)
+        # Where the entry before it was moved too, it stands somewhere else; the one that followed it may still be there.
+        numbers = [*(place + 1 for place in before), *before]
+        numbers += [place - 1 for place in self.source.places("prev_hash", row.entry_hash)]
+        for number in numbers:
+            if 0 < number != seq and row.entry_hash == chained(number, row.prev_hash, row.leaf_hash):
+                return number
         return None
 
     def _resume(self, tip: bytes | None, leaf_hash: bytes | None, seq: int | None) -> None:
