@@ -14,7 +14,9 @@ from cli.invocation import Invocation, command
 from cli.ledger_checkpoints import checkpoint, consistency, key, prove
 from cli.ledger_export import export
 from cli.ledger_keys import known_keys
+from cli.ledger_redact import redact
 from cli.ledger_replay import replay
+from cli.ledger_tamper import tamper_demo
 from cli.output import Output, visible
 from ledger.entries import EntryType, LedgerEntry
 from ledger.reading import entries, head
@@ -39,7 +41,7 @@ def ledger() -> None:
     """The append-only ledger of everything that was done."""
 
 
-for _command in (checkpoint, key, prove, consistency, replay, export):
+for _command in (checkpoint, key, prove, consistency, replay, export, redact, tamper_demo):
     ledger.add_command(_command)
 
 

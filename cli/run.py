@@ -29,7 +29,7 @@ def run_daemon(invocation: Invocation) -> int:
     if settings.scheduler.mode != "embedded":
         raise UsageError("scheduler.mode is celery; start `trivet beat` and `trivet worker` instead")
     wiring = invocation.wiring(workspace)
-    with only_daemon(_lock_file(wiring)):
+    with only_daemon(lock_file(wiring)):
         telling = threading.Lock()
 
         def report(recorded: Recorded) -> None:
@@ -50,7 +50,7 @@ def run_daemon(invocation: Invocation) -> int:
     return Exit.FINE
 
 
-def _lock_file(wiring: Wiring) -> Path:
+def lock_file(wiring: Wiring) -> Path:
     """Beside a SQLite store, so that it is the store's own; in the workspace where the store is a server."""
     file = wiring.store_url().removeprefix("sqlite:///")
     return Path(f"{file}-lock") if file != wiring.store_url() else wiring.path / ".trivet-run.lock"

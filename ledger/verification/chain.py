@@ -169,7 +169,7 @@ class Chain:
     def _moved(self, row: RawEntry, seq: int) -> int | None:
         """The number that an entry was recorded under, where it is another than it stands at."""
         before = [0] if row.prev_hash == GENESIS else self.source.places("entry_hash", row.prev_hash)
-        # Where the entry before it was moved too, it stands somewhere else; the one that followed it may still be there.
+        # Where the entry before it was moved too, the one that followed it may still be in its place.
         numbers = [*(place + 1 for place in before), *before]
         numbers += [place - 1 for place in self.source.places("prev_hash", row.entry_hash)]
         for number in numbers:
