@@ -102,8 +102,7 @@ def restore(invocation: Invocation, file: Path, replace: bool) -> int:
         invocation.output.document(about)
     invocation.output.print(f"restored {made.size:,} entries; entry {made.entry.seq} tells of it")
     if made.seen is not None and made.seen > made.size:
-        lost = f"entries {made.size + 1} to {made.seen}"
-        invocation.output.print(f"{lost} of the history before are lost, as a checkpoint shows")
+        invocation.output.print(f"a checkpoint over {made.seen:,} entries was seen: what came behind is lost")
     if made.aside is not None:
         invocation.output.print(f"what was there lies in {made.aside}")
     return Exit.FINE

@@ -154,7 +154,9 @@ def coverage_lines(report: Report) -> list[str]:
     for item in report.recoveries:
         lost = "no entry is known to be lost"
         if item.lost is not None:
-            lost = f"entries {item.lost[0]} to {item.lost[1]} of the history before were lost"
+            first, last = item.lost
+            lost = f"entry {first} is" if first == last else f"entries {first} to {last} are"
+            lost += " lost of the history before"
         lines.append(f"entry {item.seq}: a backup was restored; {lost}")
     if report.redactions:
         lines.append(f"redacted rows: {report.redactions:,}")

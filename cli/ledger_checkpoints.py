@@ -7,16 +7,13 @@ import socket
 from pathlib import Path
 
 import click
-import sqlalchemy as sa
 
 from cli.invocation import Invocation, command
 from cli.output import Output
-from ledger.checkpoints import checkpoint_at, last_checkpoint
-from ledger.entries import EntryType, LedgerEntry
+from ledger.checkpoints import last_checkpoint
 from ledger.keys import new_signing_key
-from ledger.proving import consistency_proof, inclusion_proof
-from ledger.reading import entry, entry_about, head
-from ledger.verification.notes import Checkpoint, NotANote, read_checkpoint, read_witness
+from ledger.proving import checkpoint_named, consistency_proof, inclusion_proof
+from ledger.reading import entry_named, head
 from trivet.errors import CheckFailedError, UnavailableError, UsageError
 from trivet.exits import Exit
 from worker.sealing import Sealer
@@ -109,7 +106,7 @@ def prove(invocation: Invocation, subject: str, file: Path | None) -> int:
     """Prove that the entry ID (its number, or what it is about) is in the ledger, to someone without the store."""
     engine = read_only(invocation.wiring().store(create=False))
     with engine.connect() as connection:
-        found = _find(connection, subject)
+        found = entry_named(connection, subject)
         last = last_checkpoint(connection)
         if last is None or last.size < found.seq:
             advice = "run `trivet ledger checkpoint`, then again"
@@ -130,7 +127,7 @@ def consistency(invocation: Invocation, old: str, new: str, file: Path | None) -
     """
     engine = read_only(invocation.wiring().store(create=False))
     with engine.connect() as connection:
-        first, second = (_checkpoint(connection, text) for text in (old, new))
+        first, second = (checkpoint_named(connection, text) for text in (old, new))
         if first.size > second.size:
             raise UsageError(f"OLD is over {first.size} entries and NEW over {second.size}; exchange them")
         if second.size > head(connection).seq:
@@ -149,30 +146,3 @@ def _give(invocation: Invocation, proof: str, file: Path | None, about: dict[str
     else:
         invocation.output.print(f"written to {file}; `trivet ledger verify --proof {file}` verifies it anywhere")
     return Exit.FINE
-
-
-def _find(connection: sa.Connection, subject: str) -> LedgerEntry:
-    if subject.isdecimal() and len(subject) <= 18 and (found := entry(connection, int(subject))) is not None:
-        return found
-    matches = [item for kind in EntryType if (item := entry_about(connection, kind, subject)) is not None]
-    if len(matches) == 1:
-        return matches[0]
-    if matches:
-        numbers = ", ".join(f"{item.seq} ({item.entry_type})" for item in matches)
-        raise UsageError(f"more than one entry is about '{subject}': {numbers}; give the number of one")
-    raise UsageError(f"the ledger has no entry '{subject}'; `trivet ledger show` lists the last ones")
-
-
-def _checkpoint(connection: sa.Connection, text: str) -> Checkpoint:
-    if Path(text).is_file():
-        found = read_witness(Path(text).read_text("utf-8", "replace"), text).checkpoints
-        if not found:
-            raise UsageError(f"the file '{text}' holds no checkpoint")
-        return found[-1]
-    held = checkpoint_at(connection, int(text)) if text.isdecimal() and len(text) <= 18 else None
-    if held is None:
-        raise UsageError(f"'{text}' is neither a file nor the size of a checkpoint that the ledger holds")
-    try:
-        return read_checkpoint(held.note)
-    except NotANote as error:
-        raise CheckFailedError(f"the checkpoint in entry {held.seq} is damaged: {error}") from None

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import sqlalchemy as sa
 
-from ledger.checkpoints import StoredCheckpoint
+from ledger.checkpoints import StoredCheckpoint, checkpoint_at
 from ledger.entries import LedgerEntry
 from ledger.hashing import extend_frontier, frontier_root, merkle_root
 from ledger.tables import ledger_entry
-from ledger.verification.notes import Checkpoint, read_checkpoint
+from ledger.verification.notes import Checkpoint, NotANote, read_checkpoint, read_witness
 from ledger.verification.proofs import CONSISTENCY, INCLUSION
-from trivet.errors import CheckFailedError
+from trivet.errors import CheckFailedError, UsageError
 
 _BATCH = 10_000
 
@@ -103,3 +104,24 @@ def _leaves(connection: sa.Connection, size: int) -> Iterator[bytes]:
 
 def _encoded(path: Sequence[bytes]) -> list[str]:
     return [base64.b64encode(value).decode("ascii") for value in path]
+
+
+def checkpoint_named(connection: sa.Connection, text: str) -> Checkpoint:
+    """A checkpoint that a person named: the last one in a file, or that over so many entries.
+
+    Raises:
+        UsageError: there is none.
+        CheckFailedError: the ledger's own is damaged.
+    """
+    if Path(text).is_file():
+        found = read_witness(Path(text).read_text("utf-8", "replace"), text).checkpoints
+        if not found:
+            raise UsageError(f"the file '{text}' holds no checkpoint")
+        return found[-1]
+    held = checkpoint_at(connection, int(text)) if text.isdecimal() and len(text) <= 18 else None
+    if held is None:
+        raise UsageError(f"'{text}' is neither a file nor the size of a checkpoint that the ledger holds")
+    try:
+        return read_checkpoint(held.note)
+    except NotANote as error:
+        raise CheckFailedError(f"the checkpoint in entry {held.seq} is damaged: {error}") from None

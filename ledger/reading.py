@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from ledger.entries import EntryType, LedgerEntry, LedgerHead
 from ledger.tables import as_stored, ledger_entry, ledger_head
-from trivet.errors import CheckFailedError
+from trivet.errors import CheckFailedError, UsageError
 
 _ENTRY = as_stored(ledger_entry)
 _HEAD = as_stored(ledger_head)
@@ -54,6 +54,24 @@ def entry_about(connection: sa.Connection, entry_type: EntryType, subject_id: st
     statement = sa.select(_ENTRY).where(_ENTRY.c.entry_type == entry_type.value, _ENTRY.c.subject_id == subject_id)
     row = connection.execute(statement).one_or_none()
     return None if row is None else _entry(row)
+
+
+def entry_named(connection: sa.Connection, text: str) -> LedgerEntry:
+    """The entry that a person named: by its number, or by what it is about where that is one.
+
+    Raises:
+        UsageError: there is none, or more than one.
+        CheckFailedError: the row does not hold what an entry holds.
+    """
+    if text.isdecimal() and len(text) <= 18 and (found := entry(connection, int(text))) is not None:
+        return found
+    matches = [item for kind in EntryType if (item := entry_about(connection, kind, text)) is not None]
+    if not matches:
+        raise UsageError(f"the ledger has no entry '{text}'; `trivet ledger show` lists the last ones")
+    if len(matches) > 1:
+        numbers = ", ".join(f"{item.seq} ({item.entry_type})" for item in matches)
+        raise UsageError(f"more than one entry is about '{text}': {numbers}; give the number of one")
+    return matches[0]
 
 
 def head(connection: sa.Connection, *, for_update: bool = False) -> LedgerHead:

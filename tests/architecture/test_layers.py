@@ -63,6 +63,10 @@ VIOLATIONS = [
     Violation("httpx", "cli.leak", "httpx"),
     Violation("apprise", "alerts.leak", "apprise"),
     Violation("apprise", "alerts.notifiers.leak", "apprise"),
+    Violation("cryptography", "ledger.append", "cryptography"),
+    Violation("cryptography", "worker.leak", "cryptography"),
+    Violation("verifier", "ledger.verification.leak", "ledger.append"),
+    Violation("verifier-alone", "ledger.verification.leak", "trivet"),
     Violation("servers", "worker.leak", "redis"),
     Violation("servers", "worker.leak", "kombu"),
     Violation("servers", "worker.leak", "psycopg"),
@@ -73,6 +77,9 @@ OPEN_DOORS = [
     ("sources.reader", "duckdb"),
     ("ledger.tables", "sqlalchemy"),
     ("worker.bootstrap", "sqlalchemy"),
+    ("ledger.verification.tables", "sqlalchemy"),
+    ("ledger.verification.notes", "cryptography"),
+    ("ledger.keys", "cryptography"),
     ("alerts.tables", "sqlalchemy"),
     ("trivet.metadata", "sqlalchemy"),
     ("worker.app", "celery"),
@@ -160,6 +167,12 @@ def test_a_forbidden_import_is_reported(violation: Violation, broken_report: str
     for other in others:
         section = section.split(other, 1)[0]
     assert f"{violation.importer} -> {violation.imported} (l." in section
+
+
+def test_every_module_of_the_writer_is_kept_from_the_verifier() -> None:
+    layers = next(contract["layers"] for contract in LINTER["contracts"] if contract["id"] == "verifier")
+    kept = {name.strip(" ()") for name in layers[0].split(":")}
+    assert kept == {file.stem for file in (ROOT / "ledger").glob("*.py")} - {"__init__"}
 
 
 def test_every_contract_is_shown_to_bite() -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from hypothesis import given, note
+import pytest
+from hypothesis import given, note, settings
 
 from monitors.definition import MonitorDefinition
 from monitors.evaluation import Counts
@@ -24,6 +25,8 @@ def definition_of(world: World) -> MonitorDefinition:
     return MonitorDefinition("world", world.object_name, world.breach_when, world.where, world.strict)
 
 
+@pytest.mark.slow
+@settings(max_examples=25)
 @given(world=worlds())
 def test_no_recorded_member_is_judged_otherwise_the_second_time(world: World) -> None:
     members = recorded(world)

@@ -1,0 +1,200 @@
+"""Recorded verdicts are derived again: from what was recorded, and on the data while it is kept."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import duckdb
+import pytest
+import sqlalchemy as sa
+
+from ledger.entries import EntryType
+from ledger.reading import entries
+from tests.integration.store import lift_guards, migrated_store
+from tests.integration.worlds import a_warehouse, assert_verifies, evaluate
+from trivet.clock import FixedClock
+from trivet.errors import UsageError
+from trivet.verdicts import ReplayResult
+from worker.redacting import redact_member
+from worker.replaying import Replay, Replayer, evaluation_named, latest_evaluations
+from worker.stores import read_only
+
+NOW = datetime(2026, 11, 30, 7, tzinfo=UTC)
+MONITORS = """\
+monitors:
+  - {id: a-own, object: reading, breach_when: value < 0}
+  - {id: b-linked, object: reading, breach_when: value < held_to.least}
+  - {id: c-all, object: reading, breach_when: all(value < held_to.least)}
+  - id: d-both
+    object: reading
+    breach_when: value > 100 or value < held_to.least
+    where: 'site in ("north", "south")'
+"""
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Path:
+    return a_warehouse(tmp_path)
+
+
+@pytest.fixture
+def store(tmp_path: Path, warehouse: Path) -> sa.Engine:
+    """A store with one evaluation of each monitor."""
+    made = migrated_store(tmp_path)
+    evaluate(warehouse, made, monitors=MONITORS)
+    return made
+
+
+def ids(store: sa.Engine) -> dict[str, str]:
+    with read_only(store).connect() as connection:
+        found = entries(connection, entry_type=EntryType.EVALUATION)
+        return {item.content()["monitor_id"]: item.subject_id for item in found}
+
+
+def replay(store: sa.Engine, warehouse: Path, monitor: str, **how: bool) -> Replay:
+    return Replayer(store, warehouse, FixedClock(NOW)).replay(ids(store)[monitor], **how)
+
+
+def change(store: sa.Engine, statement: str) -> None:
+    with store.begin() as connection:
+        lift_guards(connection)
+        assert connection.exec_driver_sql(statement).rowcount >= 1
+
+
+@pytest.mark.parametrize("monitor", ["a-own", "b-linked", "c-all", "d-both"])
+def test_an_untouched_evaluation_is_reproduced_in_both_ways(store: sa.Engine, warehouse: Path, monitor: str) -> None:
+    made = replay(store, warehouse, monitor)
+    assert made.rejudge is not None
+    assert made.rerun is not None
+    assert (made.rejudge.result, made.rerun.result, made.result) == (ReplayResult.REPRODUCED,) * 3
+    assert made.rejudge.members == {"reproduced": made.rejudge.members["reproduced"], "inputs_gone": 0, "diverged": 0}
+    assert made.rejudge.members["reproduced"] >= 2
+
+
+def test_a_replay_is_an_entry_and_nothing_else(store: sa.Engine, warehouse: Path) -> None:
+    made = replay(store, warehouse, "a-own")
+    with read_only(store).connect() as connection:
+        (told,) = entries(connection, entry_type=EntryType.REPLAY)
+        assert connection.execute(sa.text("SELECT count(*) FROM evaluation")).scalar_one() == 4
+        assert connection.execute(sa.text("SELECT count(*) FROM outbox")).scalar_one() == 0
+    content = told.content()
+    assert (told.subject_id, content["result"], content["monitor_id"]) == (made.replay_id, "reproduced", "a-own")
+    assert content["rejudge"]["members"]["reproduced"] == 2
+    assert_verifies(store, 5)
+
+
+def test_a_dry_replay_writes_nothing(store: sa.Engine, warehouse: Path) -> None:
+    replay(store, warehouse, "a-own", record=False)
+    assert_verifies(store, 4)
+
+
+DECIDED = """operands = '{"value":"9","held_to.least":"3"}'"""
+
+
+@pytest.mark.parametrize(
+    ("monitor", "statement"),
+    [
+        ("a-own", """UPDATE member SET operands = '{"value":"7"}' WHERE verdict = 'breach'"""),
+        ("a-own", "UPDATE member SET verdict = 'breach', reason = NULL WHERE verdict = 'no_data'"),
+        ("a-own", """UPDATE member SET operands = '{"value":"7"}', causes = '{}' WHERE verdict = 'no_data'"""),
+        ("a-own", "UPDATE member SET reason = 'right_missing' WHERE verdict = 'no_data'"),
+        ("b-linked", """UPDATE member SET operands = '{"value":"9","held_to.least":"3"}' WHERE verdict = 'breach'"""),
+        (
+            "b-linked",
+            """UPDATE member SET operands = '{"value":"9","held_to.least":"3"}' WHERE reason = 'right_missing'""",
+        ),
+    ],
+)
+def test_a_record_that_does_not_follow_from_itself_diverges(
+    store: sa.Engine, warehouse: Path, monitor: str, statement: str
+) -> None:
+    change(store, f"{statement} AND evaluation_id = '{ids(store)[monitor]}'")
+    made = replay(store, warehouse, monitor)
+    assert made.rejudge is not None
+    assert made.rejudge.result is ReplayResult.DIVERGED
+    assert made.result is ReplayResult.DIVERGED
+    assert made.rejudge.told[0].startswith("member ")
+
+
+def test_counts_that_were_changed_diverge_from_a_second_run(store: sa.Engine, warehouse: Path) -> None:
+    change(store, f"UPDATE evaluation SET compliant = 9, population = 11 WHERE evaluation_id = '{ids(store)['a-own']}'")
+    made = replay(store, warehouse, "a-own")
+    assert made.rerun is not None
+    assert made.rerun.told == ("population was 11 and is 5", "compliant was 9 and is 3")
+    assert (made.rerun.result, made.result) == (ReplayResult.DIVERGED, ReplayResult.DIVERGED)
+
+
+def test_data_that_was_changed_is_told_from_data_that_is_gone(store: sa.Engine, warehouse: Path) -> None:
+    before = replay(store, warehouse, "a-own")
+    with duckdb.connect(str(warehouse)) as connection:
+        connection.execute("UPDATE raw.reading SET value = '-5' WHERE id = 'R1'")
+    changed = replay(store, warehouse, "a-own")
+    warehouse.unlink()
+    gone = replay(store, warehouse, "a-own")
+    results = [made.rerun.result for made in (before, changed, gone) if made.rerun is not None]
+    # A warehouse that ingestion did not build has no name of its own: another file in its place is another one.
+    assert results == [ReplayResult.REPRODUCED, ReplayResult.INPUTS_GONE, ReplayResult.INPUTS_GONE]
+    assert gone.result is ReplayResult.REPRODUCED, "what was recorded is enough to judge its members again"
+
+
+def test_an_erased_member_has_no_inputs_any_more(store: sa.Engine, warehouse: Path) -> None:
+    redact_member(store, ids(store)["a-own"], 1, "data officer", "asked for", NOW)
+    made = replay(store, warehouse, "a-own")
+    assert made.rejudge is not None
+    assert made.rejudge.members == {"reproduced": 1, "inputs_gone": 1, "diverged": 0}
+    assert made.rerun is not None
+    assert made.rerun.result is ReplayResult.REPRODUCED
+
+
+def test_an_evaluation_whose_texts_the_ledger_lacks_has_no_inputs(store: sa.Engine, warehouse: Path) -> None:
+    change(store, "UPDATE ledger_entry SET subject_id = 'other' WHERE entry_type = 'contract_published'")
+    made = replay(store, warehouse, "a-own")
+    assert made.result is ReplayResult.INPUTS_GONE
+    assert made.rejudge is not None
+    assert made.rejudge.told[0].startswith("the ledger does not hold the contract ")
+
+
+def test_an_evaluation_that_was_not_made_is_run_again_where_data_was_the_reason(tmp_path: Path) -> None:
+    store = migrated_store(tmp_path)
+    warehouse = a_warehouse(tmp_path, "DELETE FROM raw.reading")
+    evaluate(warehouse, store)
+    made = replay(store, warehouse, "a-own")
+    assert made.rejudge is not None
+    assert made.rerun is not None
+    assert (made.rejudge.result, made.rerun.result) == (ReplayResult.INPUTS_GONE, ReplayResult.REPRODUCED)
+
+
+def test_a_world_of_compliant_members_is_reproduced_by_a_second_run_alone(tmp_path: Path) -> None:
+    store = migrated_store(tmp_path)
+    warehouse = a_warehouse(tmp_path, "DELETE FROM raw.reading WHERE id IN ('R2', 'R3')")
+    evaluate(warehouse, store)
+    made = replay(store, warehouse, "a-own")
+    assert made.rejudge is not None
+    assert (made.rejudge.result, made.result) == (ReplayResult.INPUTS_GONE, ReplayResult.REPRODUCED)
+
+
+def test_each_text_is_published_once_and_before_what_needs_it(store: sa.Engine, warehouse: Path) -> None:
+    evaluate(warehouse, store, monitors=MONITORS)
+    with read_only(store).connect() as connection:
+        found = list(entries(connection))
+    kinds = [item.entry_type for item in found]
+    assert kinds.count(EntryType.CONTRACT_PUBLISHED) == 1
+    assert kinds.count(EntryType.DEFINITION_PUBLISHED) == 4
+    published: set[str] = set()
+    for item in found:
+        if item.entry_type in (EntryType.CONTRACT_PUBLISHED, EntryType.DEFINITION_PUBLISHED):
+            published.add(item.subject_id)
+        if item.entry_type is EntryType.EVALUATION:
+            assert {item.content()["definition_hash"], item.content()["contract"]["hash"]} <= published
+
+
+def test_evaluations_are_named_by_id_or_by_entry(store: sa.Engine) -> None:
+    with read_only(store).connect() as connection:
+        wanted = ids(store)["a-own"]
+        (seq,) = (item.seq for item in entries(connection) if item.subject_id == wanted)
+        assert evaluation_named(connection, str(seq)) == evaluation_named(connection, wanted) == wanted
+        assert set(latest_evaluations(connection, 9)) == set(ids(store).values())
+        for name in ("1", "999", "nothing"):
+            with pytest.raises(UsageError, match="is no evaluation"):
+                evaluation_named(connection, name)
