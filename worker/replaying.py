@@ -166,7 +166,7 @@ class Replayer:
         try:
             with DuckDBEngine(file).snapshot() as snapshot:
                 present = snapshot.identity.to_json()
-                changed = [name for name in ("generation", "size", "modified_ns") if present[name] != identity[name]]
+                changed = [name for name in ("generation", "size") if present[name] != identity[name]]
                 if changed:
                     told = f"{file.name} is not the file that was read: its {', '.join(changed)} differ"
                     result = ReplayResult.INPUTS_CHANGED if identity["generation"] else ReplayResult.INPUTS_GONE
@@ -175,6 +175,10 @@ class Replayer:
         except EngineFault as error:
             return Strength(ReplayResult.INPUTS_CHANGED, (f"{file.name} cannot be read: {error}",))
         differences = _differences(row, members, made)
+        if differences and present["modified_ns"] != identity["modified_ns"]:
+            # A copy has another time and the same data; whatever has other data was written to.
+            told = f"{file.name} was written to since it was read"
+            return Strength(ReplayResult.INPUTS_CHANGED, (told, *differences[: _MOST_DIFFERENCES - 1]))
         return Strength(ReplayResult.DIVERGED if differences else ReplayResult.REPRODUCED, tuple(differences))
 
 

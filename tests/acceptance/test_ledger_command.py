@@ -22,11 +22,19 @@ from worker.outcome_tables import outcome
 from worker.tables import audit, evaluation, member
 
 TABLES = (evaluation, audit, member, outcome, ledger_entry, ledger_head)
-KINDS = {EntryType.EVALUATION: 4, EntryType.ALERT_CHANGE: 4, EntryType.DELIVERY: 1, EntryType.OUTCOME: 3}
+KINDS = {
+    EntryType.CONTRACT_PUBLISHED: 1,
+    EntryType.DEFINITION_PUBLISHED: 3,
+    EntryType.EVALUATION: 4,
+    EntryType.ALERT_CHANGE: 4,
+    EntryType.DELIVERY: 1,
+    EntryType.OUTCOME: 3,
+}
 """Three monitors are in breach and one of them can no longer be judged; one has a receiver; three questions."""
 ENTRIES = sum(KINDS.values())
 ROWS = 4 + (3 + 3 + 3 + 1) + (6 + 3 + 5) + 3
 """Evaluations, verdict counts, members, outcomes: all that is bound."""
+UNCOVERED = f"no checkpoints: tail uncovered ({ENTRIES} of {ENTRIES} entries)\n"
 COLUMNS = [(table.name, column.name) for table in TABLES for column in table.columns]
 
 
@@ -43,6 +51,15 @@ def entry_of(workspace: Path, monitor: str, entry_type: EntryType = EntryType.EV
     """The number of the first entry of that type about a monitor."""
     found = (row for row in rows_of(workspace)["ledger_entry"] if row[1] == entry_type)
     return next(int(row[0]) for row in found if json.loads(row[3])["monitor_id"] == monitor)
+
+
+def test_the_texts_that_evaluations_name_come_before_them(recorded: Path) -> None:
+    entries = rows_of(recorded)["ledger_entry"]
+    contract = next(json.loads(row[3]) for row in entries if row[1] == EntryType.CONTRACT_PUBLISHED)
+    assert (contract["subject_id"], contract["contract"]["id"]) == (contract["contract"]["hash"], "aruma")
+    for monitor in ("entitlements-short", "hours-over-limit", "pay-below-floor"):
+        text = entry_of(recorded, monitor, EntryType.DEFINITION_PUBLISHED)
+        assert text < entry_of(recorded, monitor)
 
 
 @pytest.fixture
@@ -82,9 +99,20 @@ def changed(value: object) -> object:
 def test_an_untouched_ledger_verifies(recorded: Path) -> None:
     ended = trivet("ledger", "verify", at=recorded)
     assert (ended.code, ended.err) == (0, "")
-    assert ended.out == f"fine: {ENTRIES} entries and {ROWS} bound rows verified\n"
+    assert ended.out == f"fine: {ENTRIES} entries and {ROWS} bound rows verified\n{UNCOVERED}"
     document = trivet("ledger", "verify", "--json", at=recorded).document
-    assert document == {"ok": True, "entries": ENTRIES, "rows": ROWS, "damage": []}
+    assert document == {
+        "ok": True,
+        "entries": ENTRIES,
+        "rows": ROWS,
+        "damage": [],
+        "stopped_early": False,
+        "checkpoints": {"checkpoints": 0, "size": 0, "witnessed": 0, "unchecked": 0},
+        "uncovered": ENTRIES,
+        "recoveries": [],
+        "redactions": 0,
+        "notices": [],
+    }
 
 
 def test_everything_that_happened_has_its_entry(recorded: Path) -> None:
@@ -156,7 +184,7 @@ def test_the_damage_is_named_to_a_person(copy: Path) -> None:
         store.execute("UPDATE audit SET count = 0 WHERE verdict = 'breach' AND count = 4")
     (subject,) = (row[0] for row in rows_of(copy)["audit"] if row[1:3] == ("breach", 0))
     ended = trivet("ledger", "verify", at=copy)
-    assert (ended.code, ended.out) == (4, "")
+    assert (ended.code, ended.out) == (4, UNCOVERED)
     message = f"the rows of evaluation {subject} in evaluation, audit, member are not those that were recorded"
     assert ended.err == f"damage at entry {entry_of(copy, 'pay-below-floor')}: rows: {message}\n"
 
@@ -169,10 +197,14 @@ def test_the_last_entries_are_listed_with_what_they_record(recorded: Path) -> No
         [str(seq), what]
         for seq, what in enumerate(
             (
+                "contract_published aruma 1.0.0",
+                "definition_published entitlements-short",
                 "evaluation entitlements-short: breach (3 breach, 3 no_data, 51 compliant)",
                 "alert_change entitlements-short: fired, breach",
+                "definition_published hours-over-limit",
                 "evaluation hours-over-limit: breach (2 breach, 1 no_data, 54 compliant)",
                 "alert_change hours-over-limit: fired, breach",
+                "definition_published pay-below-floor",
                 "evaluation pay-below-floor: breach (4 breach, 1 no_data, 52 compliant)",
                 "alert_change pay-below-floor: fired, breach",
                 "delivery pay-below-floor: fired, delivered (console)",
@@ -234,4 +266,4 @@ def test_showing_a_damaged_entry_says_that_it_is_damaged(copy: Path, payload: st
 
 def test_verifying_works_as_a_command_of_its_own(recorded: Path) -> None:
     ended = finish(start("ledger", "verify", at=recorded))
-    assert ended == (type(ended))(0, f"fine: {ENTRIES} entries and {ROWS} bound rows verified\n", "")
+    assert ended == (type(ended))(0, f"fine: {ENTRIES} entries and {ROWS} bound rows verified\n{UNCOVERED}", "")

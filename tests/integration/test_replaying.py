@@ -127,14 +127,18 @@ def test_counts_that_were_changed_diverge_from_a_second_run(store: sa.Engine, wa
 
 def test_data_that_was_changed_is_told_from_data_that_is_gone(store: sa.Engine, warehouse: Path) -> None:
     before = replay(store, warehouse, "a-own")
+    copied = warehouse.with_name("copy.duckdb")
+    copied.write_bytes(warehouse.read_bytes())
+    copied.replace(warehouse)
+    assert replay(store, warehouse, "a-own").result is ReplayResult.REPRODUCED, "a copy is as good"
     with duckdb.connect(str(warehouse)) as connection:
         connection.execute("UPDATE raw.reading SET value = '-5' WHERE id = 'R1'")
     changed = replay(store, warehouse, "a-own")
     warehouse.unlink()
     gone = replay(store, warehouse, "a-own")
     results = [made.rerun.result for made in (before, changed, gone) if made.rerun is not None]
-    # A warehouse that ingestion did not build has no name of its own: another file in its place is another one.
-    assert results == [ReplayResult.REPRODUCED, ReplayResult.INPUTS_GONE, ReplayResult.INPUTS_GONE]
+    assert results == [ReplayResult.REPRODUCED, ReplayResult.INPUTS_CHANGED, ReplayResult.INPUTS_GONE]
+    assert changed.result is ReplayResult.INPUTS_CHANGED
     assert gone.result is ReplayResult.REPRODUCED, "what was recorded is enough to judge its members again"
 
 
