@@ -63,7 +63,7 @@ docs: $(DEV) ## build the documentation into ./site
 
 bench: $(DEV) ## run the benchmarks
 	$(BIN)/python benchmarks/run.py
-	$(BIN)/python benchmarks/ledger_speed.py
+	$(BIN)/python -m benchmarks.ledger
 
 lock: $(CREATED) ## write requirements/*.txt anew from pyproject.toml
 	$(BIN)/python -c 'import uv' 2>/dev/null || $(PIP) install --quiet 'uv>=0.9'

