@@ -11,6 +11,7 @@ from catalog.loading import load_contract
 from ledger.entries import EntryType
 from ledger.texts import published_text
 from monitors.definition import MonitorDefinition
+from monitors.judged_text import monitor_keys
 from monitors.loading import load_monitors
 from trivet.canonical import Json, content_hash
 from trivet.plain_documents import document_of
@@ -47,8 +48,7 @@ def definition_of(connection: sa.Connection, definition_hash: str, contract: Con
     """
     content = _text(connection, EntryType.DEFINITION_PUBLISHED, definition_hash, "definition")
     parts = content if isinstance(content, Mapping) else {}
-    given = {name: value for name, value in parts.items() if value is not None}
-    loaded = load_monitors([document_of({"monitors": [given]}, "definition")], contract, None)
+    loaded = load_monitors([document_of({"monitors": [monitor_keys(parts)]}, "definition")], contract, None)
     if len(loaded.monitors) != 1 or loaded.monitors[0].definition_hash != definition_hash:
         raise TextGone(f"this version cannot read definition {definition_hash[:12]}: {_first(loaded.findings)}")
     return loaded.monitors[0]
