@@ -116,8 +116,8 @@ def prove(invocation: Invocation, subject: str, file: Path | None) -> int:
 
 
 @click.command()
-@click.argument("old")
-@click.argument("new")
+@click.argument("old", metavar="OLD")
+@click.argument("new", metavar="NEW")
 @click.option("-o", "--output", "file", type=click.Path(path_type=Path, dir_okay=False), help="Write it to this file.")
 @command
 def consistency(invocation: Invocation, old: str, new: str, file: Path | None) -> int:

@@ -243,7 +243,7 @@ def test_a_dry_run_makes_no_store(small: Path) -> None:
     ended = trivet("evaluate", "--json", "--dry-run", at=small)
     assert (ended.code, ended.document["badge"]) == (1, "1 breach / 1 no-data")
     assert not list(small.glob("trivet.db*"))
-    assert trivet("evaluate", "--json", at=small).document["ledger_seq"] == 1
+    assert trivet("evaluate", "--json", at=small).document["ledger_seq"] == 3
     assert (small / "trivet.db").is_file()
 
 
@@ -269,7 +269,7 @@ def test_an_evaluation_that_could_not_be_made_has_no_counts_and_is_recorded(smal
     assert [document[name] for name in (*counts, "badge", "snapshot")] == [None] * 9
     rows = rows_of(small)
     assert rows["audit"] == [(document["evaluation_id"], "no_data", None, '{"view_missing":null}')]
-    assert (len(rows["evaluation"]), rows["member"], document["ledger_seq"]) == (1, [], 1)
+    assert (len(rows["evaluation"]), rows["member"], document["ledger_seq"]) == (1, [], 3)
 
 
 def test_a_person_is_told_why_an_evaluation_could_not_be_made_and_where_it_is_recorded(small: Path) -> None:
@@ -281,7 +281,7 @@ def test_a_person_is_told_why_an_evaluation_could_not_be_made_and_where_it_is_re
         "Cold store warmer than 5 degrees  reading-too-warm",
         "no_data  not evaluated: view_missing",
         "warehouse.duckdb is not there; `trivet ingest` builds it",
-        "ledger entry 1",
+        "ledger entry 3",
     ]
 
 
@@ -319,6 +319,7 @@ def test_two_evaluations_at_once_make_one_store_and_are_both_recorded(small: Pat
     assert [(end.code, end.err) for end in ended] == [(1, "")] * 2
     entries = rows_of(small)["ledger_entry"]
     # One of them is the first to find the breach, and moves the alert.
-    assert [row[1] for row in entries] == ["evaluation", "alert_change", "evaluation"]
+    texts = ["contract_published", "definition_published"]
+    assert [row[1] for row in entries] == [*texts, "evaluation", "alert_change", "evaluation"]
     assert sorted(end.document["ledger_seq"] for end in ended) == [row[0] for row in entries if row[1] == "evaluation"]
     assert trivet("ledger", "verify", at=small).code == 0

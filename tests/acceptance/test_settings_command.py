@@ -43,7 +43,7 @@ def test_the_environment_decides_which_files_are_used(
 ) -> None:
     monkeypatch.setenv("TRIVET_STORE__URL", f"sqlite:///{tmp_path}/elsewhere.db")
     document = trivet("evaluate", "hours-over-limit", "--json", at=demo).document
-    assert document["ledger_seq"] == 1
+    assert document["ledger_seq"] == 3
     assert (tmp_path / "elsewhere.db").is_file()
 
 
@@ -86,5 +86,5 @@ def test_no_secret_leaves_where_the_store_cannot_be_used(
 def test_a_secret_may_be_kept_in_a_file_of_the_workspace(workspace: Path, tmp_path: Path) -> None:
     (workspace / "store.secret").write_text(f"sqlite:///{tmp_path}/kept.db\n")
     replace_in(workspace / "trivet.yaml", '"sqlite:///trivet.db"', '"file:store.secret"')
-    assert trivet("evaluate", "hours-over-limit", "--json", at=workspace).document["ledger_seq"] == 1
+    assert trivet("evaluate", "hours-over-limit", "--json", at=workspace).document["ledger_seq"] == 3
     assert (tmp_path / "kept.db").is_file()

@@ -177,6 +177,7 @@ def test_a_ledger_that_holds_hostile_text_is_shown_escaped(small: Path) -> None:
     assert trivet("evaluate", at=small).code == 1
     with closing(sqlite3.connect(small / "trivet.db")) as store:
         payload = '{"monitor_id":"a\\u001b[2J\\u202e[red]\x9b31m","verdict":"\\u200bcompliant"}'
+        store.execute("DROP TRIGGER ledger_entry_update")
         store.execute("UPDATE ledger_entry SET payload = ?", (payload,))
         store.commit()
     for arguments in (["show"], ["show", "1"]):

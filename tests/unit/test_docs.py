@@ -245,7 +245,7 @@ def test_every_option_and_argument_of_a_command_has_its_line(name: str) -> None:
     for item in command.params:
         if isinstance(item, click.Argument):
             shown = (item.metavar or str(item.name).upper()).strip("[].")
-            assert re.search(rf"`{name} \[?{shown}\b", text), f"{name} takes {shown}"
+            assert re.search(rf"`{name} [^`]*\[?{shown}\b", text), f"{name} takes {shown}"
         if isinstance(item.type, click.Choice) and set(item.type.choices) != set(EntryType):
             assert {f"`{choice}`" for choice in item.type.choices} <= set(re.findall("`[^`]+`", text))
 
