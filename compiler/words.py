@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from catalog.contract import Contract, LinkType, ObjectType, Restates
-from catalog.expressions.aggregates import lifted
 from catalog.expressions.groups import group_scope
+from catalog.expressions.lifting import lifted
 from catalog.expressions.operand_types import Scope
 from catalog.expressions.printing import print_condition
 from catalog.expressions.tree import Exists, atom_links, atoms, condition_links, counted_links, uses_clock

@@ -8,9 +8,9 @@ from functools import partial
 from urllib.parse import urlsplit
 
 from catalog.contract import Contract, ObjectType
-from catalog.expressions.aggregates import lifted
 from catalog.expressions.checking import Fault, Scope, check_condition
 from catalog.expressions.groups import check_group_condition, group_scope, narrowing_faults, ungrouped_faults
+from catalog.expressions.lifting import lifted
 from catalog.expressions.satisfiability import breach_fault, never_faults
 from catalog.expressions.syntax import SyntaxFault, parse_condition
 from catalog.expressions.tree import Condition, condition_links, uses_clock

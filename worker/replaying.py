@@ -9,6 +9,7 @@ import json
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +27,11 @@ from trivet.clock import Clock, utc_text
 from trivet.errors import CheckFailedError, UsageError
 from trivet.verdicts import EvaluationStatus, NotMadeReason, ReplayResult
 from worker.judging import Judgement, judge
+from worker.masking import mask_of
 from worker.reconstruction import TextGone, contract_of, definition_of
+from worker.recorded_members import recorded_member
 from worker.recording import member_rows
-from worker.rejudging import Rejudged, recorded_member, rejudge
+from worker.rejudging import Rejudged, rejudge
 from worker.stores import read_only
 from worker.tables import evaluation, member
 
@@ -145,9 +148,9 @@ class Replayer:
             recorded = [recorded_member(item) for item in members]
         except (ValueError, KeyError, TypeError) as error:
             raise CheckFailedError(f"a recorded member is damaged ({error}); run `trivet ledger verify`") from error
-        made: Rejudged = rejudge(definition, contract, recorded)
+        made: Rejudged = rejudge(definition, contract, recorded, _slot(row))
         counts = {"reproduced": made.reproduced, "inputs_gone": made.inputs_gone, "diverged": made.diverged}
-        return Strength(made.result, tuple(made.differences), counts)
+        return Strength(made.result, made.told, counts)
 
     def _rerun(self, connection: sa.Connection, row: Mapping[str, Any], members: Sequence[dict[str, Any]]) -> Strength:
         if row["status"] != EvaluationStatus.COMPLETED and NotMadeReason(row["reason"]) not in _FROM_DATA:
@@ -170,7 +173,7 @@ class Replayer:
                 if changed:
                     told = f"{file.name} is not the file that was read: its {', '.join(changed)} differ"
                     return Strength(ReplayResult.INPUTS_CHANGED, (told,))
-                made = judge(definition, contract, snapshot)
+                made = judge(definition, contract, snapshot, _slot(row), lambda: mask_of(self.store))
         except EngineFault as error:
             return Strength(ReplayResult.INPUTS_CHANGED, (f"{file.name} cannot be read: {error}",))
         differences = _differences(row, members, made)
@@ -179,6 +182,11 @@ class Replayer:
             told = f"{file.name} was written to since it was read"
             return Strength(ReplayResult.INPUTS_CHANGED, (told, *differences[: _MOST_DIFFERENCES - 1]))
         return Strength(ReplayResult.DIVERGED if differences else ReplayResult.REPRODUCED, tuple(differences))
+
+
+def _slot(row: Mapping[str, Any]) -> datetime:
+    """The instant that the conditions looked at."""
+    return datetime.fromisoformat(row["slot"])
 
 
 def _plain(row: sa.RowMapping) -> dict[str, Any]:

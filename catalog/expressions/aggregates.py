@@ -156,37 +156,6 @@ def _figures(operand: Operand) -> Iterator[Figure]:
             return
 
 
-def lifted(condition: Condition) -> Condition:
-    """The condition with a reference in place of each figure: what is asked of a group as of a row."""
-    match condition:
-        case And(items=items, span=span):
-            return And(tuple(lifted(item) for item in items), span)
-        case Or(items=items, span=span):
-            return Or(tuple(lifted(item) for item in items), span)
-        case Not(item=item, span=span):
-            return Not(lifted(item), span)
-        case Comparison(operator, left, right, quantifier, span):
-            return Comparison(operator, _lift(left), _lift(right), quantifier, span)
-        case Between(value, low, high, quantifier, span):
-            return Between(_lift(value), _lift(low), _lift(high), quantifier, span)
-        case Membership(value, choices, quantifier, span):
-            return Membership(_lift(value), tuple(_lift(choice) for choice in choices), quantifier, span)
-        case Presence() | Exists():
-            return condition
-
-
-def _lift(operand: Operand) -> Operand:
-    match operand:
-        case Aggregate() | Change():
-            return PropertyRef(print_operand(operand), span=operand.span)
-        case Arithmetic(operator, left, right, span):
-            return Arithmetic(operator, _lift(left), _lift(right), span)
-        case Call(function, arguments, span):
-            return Call(function, tuple(_lift(argument) for argument in arguments), span)
-        case PropertyRef() | Literal() | LinkCount():
-            return operand
-
-
 def figure_type(figure: Operand, scope: Scope) -> DataType:
     """The type of a figure over the rows of `scope`.
 

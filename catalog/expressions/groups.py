@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 
 from catalog.contract import ObjectType, Property, ProvenanceColumns
 from catalog.datatypes import DATE, Kind
-from catalog.expressions.aggregates import Figure, figure_faults, figure_type, figure_unit, figures_of, lifted
+from catalog.expressions.aggregates import Figure, figure_faults, figure_type, figure_unit, figures_of
 from catalog.expressions.checking import Fault, Scope, TypeFault, check_condition
+from catalog.expressions.lifting import lifted
 from catalog.expressions.printing import print_operand
 from catalog.expressions.tree import Change, Condition, Presence, PropertyRef, atom_nodes, atoms
 from catalog.periods import Period

@@ -9,9 +9,10 @@ from zoneinfo import ZoneInfo
 
 from catalog.contract import LinkType, ObjectType, Property
 from catalog.datatypes import BOOLEAN, DATE, TIMESTAMP, Kind
-from catalog.expressions.aggregates import Figure, aggregates_of, figures_of, lifted
+from catalog.expressions.aggregates import Figure, aggregates_of, figures_of
 from catalog.expressions.checking import Scope
 from catalog.expressions.groups import group_type
+from catalog.expressions.lifting import lifted
 from catalog.expressions.tree import (
     Aggregate,
     AggregateFunction,

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from catalog.datatypes import DATE, DOUBLE, DURATION, INTEGER, TEXT, DataType, decimal
-from catalog.expressions.aggregates import SIGNATURES, aggregates_of, figures_of, lifted
+from catalog.expressions.aggregates import SIGNATURES, aggregates_of, figures_of
 from catalog.expressions.groups import GroupKey, check_group_condition, group_type, narrowing_faults
+from catalog.expressions.lifting import lifted
 from catalog.expressions.printing import print_condition
 from catalog.expressions.tree import AggregateFunction, PropertyRef, atom_references, atoms
 from catalog.periods import Period
