@@ -123,6 +123,10 @@ class Wiring:
         if self.settings.receivers:
             deliver = partial(self._deliver_in_turn, store, write or _to_standard_output)
         sealer = self.sealer(store, clock)
+        if sealer is None:
+            _log.warning(
+                "no checkpoints are made, so nobody vouches for the ledger's end: the settings name no ledger.key"
+            )
         seal = sealer.seal_quietly if sealer is not None else None
         return Runtime(store, clock, self.settings.scheduler.lease, watched, self.evaluator, deliver, seal)
 

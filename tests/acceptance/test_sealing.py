@@ -109,3 +109,17 @@ def test_a_daemon_does_not_begin_with_a_key_that_it_cannot_read(workspace: Path,
     ended = finish(start(command, at=workspace, environment=settings if command == "worker" else {}))
     assert ended.code == 65
     assert "file:ledger.key: the secret is missing" in ended.err
+
+
+def test_a_daemon_without_a_key_says_that_nobody_vouches(small: Path) -> None:
+    replace_in(small / "monitors" / "example.yaml", "every: 1h}", "every: 2s}")
+    assert trivet("ingest", at=small).code == 0
+    assert trivet("db", "upgrade", at=small).code == 0
+    with (
+        opened(f"sqlite:///{small / 'trivet.db'}") as store,
+        running(small, "run", environment=QUICK) as daemon,
+    ):
+        wait_for(lambda: history(store), daemon)
+        told = stop(daemon).err
+    assert "no checkpoints are made, so nobody vouches for the ledger's end" in told
+    assert trivet("ledger", "checkpoint", at=small).code == 64

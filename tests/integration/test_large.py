@@ -9,8 +9,10 @@ import pytest
 from ledger.tables import ledger_entry
 from monitors.evaluation import Counts
 from tests.integration.store import migrated_store
-from tests.integration.worlds import a_warehouse, assert_verifies, evaluate, rows, stored
-from trivet.verdicts import Reason
+from tests.integration.worlds import NOW, a_warehouse, assert_verifies, evaluate, rows, stored
+from trivet.clock import FixedClock
+from trivet.verdicts import Reason, ReplayResult
+from worker.replaying import Replayer
 
 pytestmark = pytest.mark.slow
 
@@ -55,7 +57,7 @@ def test_a_million_members_are_judged_as_arithmetic_says(tmp_path: Path) -> None
     assert [member.key["id"] for member in made.undecided[-1:]] == ["R0999999"]
     assert len(stored(store, made)[1]) == 3
     assert stored(store, made)[2] == below + missing + without_floor
-    assert len(rows(store, ledger_entry)) == 1
+    assert len(rows(store, ledger_entry)) == 3, "its own, and the two texts that it rests on"
     assert_verifies(store, 1)
 
 
@@ -68,8 +70,13 @@ def test_a_hundred_thousand_undecided_members_cost_one_ledger_entry(tmp_path: Pa
     assert (made.outcome.population, made.outcome.no_data) == (100_000, 100_000)
     assert made.outcome.no_data_reasons == {Reason.LEFT_NULL: 100_000}
     assert stored(store, made)[1:] == ({"breach": 0, "no_data": 100_000, "compliant": 0}, 100_000)
-    assert len(rows(store, ledger_entry)) == 1
+    assert len(rows(store, ledger_entry)) == 3, "its own, and the two texts that it rests on"
     assert_verifies(store, 1)
+    replayed = Replayer(store, tmp_path / "warehouse.duckdb", FixedClock(NOW)).replay(made.evaluation_id)
+    assert replayed.rejudge is not None
+    assert replayed.rerun is not None
+    assert replayed.rejudge.members == {"reproduced": 100_000, "inputs_gone": 0, "diverged": 0}
+    assert (replayed.rerun.result, replayed.rerun.told) == (ReplayResult.REPRODUCED, ())
     document = made.to_json(1)
     assert document["samples_truncated"] == {"breach": False, "no_data": True}
     assert document["recorded_truncated"] is False
