@@ -135,6 +135,7 @@ def test_a_store_that_another_process_holds_is_waited_for_and_then_told(
     workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("worker.stores._BUSY_TIMEOUT_MS", 50)
+    monkeypatch.setattr("worker.stores._PATIENCE", 0.1)
     with closing(sqlite3.connect(workspace / "trivet.db", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         ended = trivet("evaluate", "hours-over-limit", at=workspace)
