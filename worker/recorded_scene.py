@@ -53,7 +53,7 @@ _T = TypeVar("_T")
 
 
 class NotJudged(Exception):
-    """The engine could not judge the recorded rows; the message says why."""
+    """The engine could not judge the recorded rows. Its own words stay away: they may quote what was recorded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ class Scene:
                     asked = replace(self.definition, breach_when=atom)
                     made = judge(asked, self.contract, snapshot, at)
                     if isinstance(made.outcome, NotMade):
-                        raise NotJudged(f"{made.outcome.reason}: {made.outcome.message}")
+                        raise NotJudged(made.outcome.reason.value)
                     column = [Judged(Truth.FALSE)] * len(members)
                     for item in (*made.breached, *made.undecided):
                         truth = Truth.TRUE if item.verdict is Verdict.BREACH else Truth.UNKNOWN

@@ -178,6 +178,83 @@ def test_a_world_of_compliant_members_is_reproduced_by_a_second_run_alone(tmp_pa
     assert (made.rejudge.result, made.result) == (ReplayResult.INPUTS_GONE, ReplayResult.REPRODUCED)
 
 
+WIDE = """\
+contract: {id: wide, version: 1.0.0}
+calendar: {time_zone: Australia/Sydney}
+object_types:
+  - name: reading
+    view: ontology.reading
+    primary_key: [id]
+    properties:
+      - {name: id, type: text}
+      - {name: site, type: text}
+      - {name: value, type: double, unit: mg/L}
+      - {name: taken, type: date}
+      - {name: taker, type: text, sensitivity: restricted, monitor: masked}
+  - name: floor
+    view: ontology.floor
+    primary_key: [site]
+    properties:
+      - {name: site, type: text}
+      - {name: least, type: double, unit: ug/L}
+link_types:
+  - {name: held_to, from: {object: reading, keys: [site]}, to: {object: floor, keys: [site]}, cardinality: many_to_many}
+"""
+WIDE_MONITORS = """\
+monitors:
+  - {id: clock, object: reading, breach_when: age(taken) > 2d}
+  - {id: unit, object: reading, breach_when: value < held_to.least}
+  - {id: counted, object: reading, breach_when: count(held_to) > 0}
+  - {id: absent, object: reading, breach_when: not exists(held_to)}
+  - {id: every, object: reading, breach_when: all(value < held_to.least)}
+  - {id: masked, object: reading, breach_when: taker is missing}
+  - id: grouped
+    object: reading
+    group_by: [{period: month, of: taken}, site]
+    expect: {object: floor, key: site, periods: {last: 2}}
+    breach_when: avg(value) < 0.1 or count() > 2
+    min_count: 2
+"""
+WIDE_WORLD = """\
+CREATE SCHEMA ontology;
+CREATE TABLE ontology.reading (id VARCHAR, site VARCHAR, value VARCHAR, taken VARCHAR, taker VARCHAR);
+INSERT INTO ontology.reading VALUES
+    ('R1', 'north', '0.02', '2026-11-28', 'Ana'), ('R2', 'north', '0.04', '2026-11-29', ''),
+    ('R3', 'south', 'n', '2026-11-30', 'Bo'), ('R4', 'west', '0.5', NULL, 'Cy'), ('R5', NULL, '1', '2026-10-01', 'Di');
+CREATE TABLE ontology.floor (site VARCHAR, least VARCHAR);
+INSERT INTO ontology.floor VALUES ('north', '30'), ('south', '1'), ('south', '2');
+"""
+UNSEEN = "not every row of held_to that can have decided was recorded"
+
+
+@pytest.mark.parametrize(
+    ("monitor", "reproduced", "gone"),
+    [
+        ("clock", 2, ()),
+        ("unit", 4, ()),
+        ("counted", 4, ()),
+        ("absent", 1, ("1 member: whether a row of held_to matched was not recorded",)),
+        ("every", 3, (f"1 member: {UNSEEN}",)),
+        ("masked", 0, ("1 member: values that the condition names are masked",)),
+        ("grouped", 5, ()),
+    ],
+)
+def test_what_was_recorded_tells_what_it_can_and_the_data_tells_the_rest(
+    tmp_path: Path, monitor: str, reproduced: int, gone: tuple[str, ...]
+) -> None:
+    store, warehouse = migrated_store(tmp_path), a_warehouse(tmp_path, world=WIDE_WORLD)
+    evaluate(warehouse, store, monitors=WIDE_MONITORS, contract=WIDE)
+    made = replay(store, warehouse, monitor)
+    assert made.rejudge is not None
+    assert made.rerun is not None
+    assert made.rejudge.members == {"reproduced": reproduced, "inputs_gone": int(bool(gone)), "diverged": 0}
+    assert made.rejudge.told == gone
+    assert made.rejudge.result is (ReplayResult.INPUTS_GONE if gone else ReplayResult.REPRODUCED)
+    assert (made.rerun.result, made.rerun.told, made.result) == (ReplayResult.REPRODUCED, (), ReplayResult.REPRODUCED)
+    warehouse.unlink()
+    assert replay(store, warehouse, monitor).result is made.rejudge.result, "nothing else is left to go by"
+
+
 def test_each_text_is_published_once_and_before_what_needs_it(store: sa.Engine, warehouse: Path) -> None:
     evaluate(warehouse, store, monitors=MONITORS)
     with read_only(store).connect() as connection:
