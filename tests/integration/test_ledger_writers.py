@@ -102,9 +102,9 @@ def verified(engine: sa.Engine) -> Report:
 
 def test_eight_processes_that_append_at_once_make_one_chain(url: str) -> None:
     writers = [run(WRITER, url, f"W{number}", EACH) for number in range(WRITERS)]
-    for writer in writers:
-        out, err = writer.communicate(timeout=600)
-        assert (writer.returncode, out, err) == (0, "", "")
+    said = [writer.communicate(timeout=600) for writer in writers]
+    assert [writer.returncode for writer in writers] == [0] * WRITERS, said
+    assert said == [("", "")] * WRITERS
     engine = open_store(url)
     report = verified(engine)
     assert (report.damage, report.entries) == ((), WRITERS * EACH)
