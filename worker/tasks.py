@@ -14,7 +14,7 @@ from worker.runtime import Runtime
 PLAN = "trivet.plan"
 EVALUATE_BATCH = "trivet.evaluate_batch"
 DELIVER = "trivet.deliver"
-SEAL = "trivet.seal"
+SEALING = "trivet.seal"
 _MARGIN = 60
 """Seconds of a batch beside its queries: opening, recording, and waiting for others that record."""
 
@@ -50,7 +50,7 @@ def register(app: Celery, wiring: Wiring) -> None:
         if send is not None:
             send()
 
-    @app.task(name=SEAL)  # type: ignore[untyped-decorator]
+    @app.task(name=SEALING)  # type: ignore[untyped-decorator]
     def seal() -> None:
         make = runtime().seal
         if make is not None:

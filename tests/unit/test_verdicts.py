@@ -62,7 +62,12 @@ def test_every_code_is_its_own_name_in_lower_case() -> None:
     enums = [item for item in vars(verdicts).values() if isinstance(item, type) and issubclass(item, StrEnum)]
     assert len(enums) > 5
     for enum in enums:
-        assert [str(code) for code in enum] == [code.name.lower() for code in enum]
+        if enum is not verdicts.ReplayResult:
+            assert [str(code) for code in enum] == [code.name.lower() for code in enum]
+
+
+def test_what_a_replay_came_to_is_said_in_the_words_that_ledgers_hold() -> None:
+    assert list(verdicts.ReplayResult) == ["reproduced", "inputs gone", "inputs changed", "DIVERGED"]
 
 
 @pytest.mark.parametrize(("verdict", "code"), [(Verdict.COMPLIANT, 0), (Verdict.BREACH, 1), (Verdict.NO_DATA, 2)])
