@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from catalog.contract import Restates
 from catalog.datatypes import Kind
 from catalog.document import AsOfModel, LinkEndModel, LinkTypeModel, ObjectTypeModel, PropertyModel
+from catalog.expressions.baselines import BASELINE
 from catalog.expressions.syntax import KEYWORDS
 from trivet.documents import Document, Path
 from trivet.findings import Finding, did_you_mean
@@ -25,7 +26,7 @@ def link_findings(
         yield from missing
         return
     near, far = objects[link.source.object], objects[link.target.object]
-    if link.name in KEYWORDS or any(item.name == link.name for item in near.properties):
+    if link.name in KEYWORDS | {BASELINE} or any(item.name == link.name for item in near.properties):
         yield document.finding(
             (*path, "name"),
             f"'{link.name}' is already a word or property that conditions over {near.name} use",

@@ -60,7 +60,8 @@ def _source_findings(workspace: Workspace) -> list[Finding]:
 
 def _live_report(invocation: Invocation, workspace: Workspace) -> LiveReport:
     _, contract, monitors = workspace.require()
-    engine = invocation.wiring(workspace).engine()
+    wiring = invocation.wiring(workspace)
+    engine = wiring.engine()
     try:
         with engine.snapshot() as snapshot:
             found = {item.view: columns for item in contract.object_types if (columns := snapshot.columns(item.view))}
@@ -68,7 +69,8 @@ def _live_report(invocation: Invocation, workspace: Workspace) -> LiveReport:
         # Of a contract whose views are not all there, the data says nothing more.
         if lacking:
             return LiveReport(lacking, ())
-        return check_live(contract, monitors, engine, CONTRACT_FILE, invocation.clock.now())
+        now = invocation.clock.now()
+        return check_live(contract, monitors, engine, CONTRACT_FILE, now, wiring.look_back(contract))
     except EngineFault as error:
         raise UnavailableError(str(error)) from error
 

@@ -16,6 +16,7 @@ from compiler.compile import DIALECTS, compile_monitor
 from compiler.compiled import CompiledMonitor
 from compiler.plan import PhysicalColumns
 from compiler.words import explain_monitor
+from monitors.baselines import rule_json
 from monitors.definition import MonitorDefinition, Schedule
 from trivet.durations import duration_text
 from trivet.exits import Exit
@@ -152,6 +153,7 @@ def _as_json(definition: MonitorDefinition) -> dict[str, object]:
         "where": print_condition(definition.where) if definition.where is not None else None,
         "breach_when": print_condition(definition.breach_when),
         "grouping": definition.grouping.judged() if definition.grouping is not None else None,
+        "baselines": {rule.name: rule_json(rule) for rule in definition.baselines},
         "strict": definition.strict,
         "allow_empty": definition.allow_empty,
         "severity": definition.severity,

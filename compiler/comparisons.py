@@ -16,6 +16,7 @@ from catalog.expressions.tree import (
     Aggregate,
     Arithmetic,
     ArithmeticOperator,
+    BaselineRef,
     Between,
     Call,
     Change,
@@ -103,7 +104,7 @@ class RowComparisons:
                 return self._functions.call(operand, [self.operand(argument) for argument in arguments])
             case LinkCount(link=link):
                 return f"{self.aliases[None]}.{self.dialect.identifier(names.count(link))}"
-            case Aggregate() | Change():
+            case Aggregate() | Change() | BaselineRef():
                 raise LookupError(f"{operand} is a figure of a group and none of a row")
 
     def failures(self, atom: Comparing) -> Iterator[tuple[Operand, str]]:

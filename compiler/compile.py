@@ -8,12 +8,12 @@ from catalog.contract import Contract, ObjectType
 from catalog.expressions.checking import Scope
 from catalog.referee.certified import Purpose
 from catalog.referee.certify import certified_or_fault
-from compiler.compiled import CompiledMonitor, MemberQuery
+from compiler.compiled import CompiledMonitor, MeasuredQuery, MemberQuery
 from compiler.dialects.dialect import Dialect
 from compiler.dialects.duckdb_dialect import DuckDBDialect
-from compiler.groups.compile import plan_grouped
+from compiler.groups.compile import GroupedMonitor, plan_grouped
+from compiler.held import with_baselines
 from compiler.plan import PhysicalColumns, plan_monitor
-from compiler.pruning import Relation
 from compiler.queries import MemberSelect, Queries
 from monitors.definition import MonitorDefinition
 
@@ -43,20 +43,31 @@ def compile_monitor(
     """
     object_type = object_type_of(definition, contract)
     dialect = DIALECTS[dialect_name]()
-    scope = Scope(contract, object_type)
-    groups: list[Relation] = []
+    scope = Scope(contract, object_type, definition.baselines)
     if definition.grouping is None:
-        plan = plan_monitor(definition, scope, physical, at)
+        grouped = GroupedMonitor(plan_monitor(definition, scope, physical, at), [])
     else:
-        plan, groups = plan_grouped(definition, definition.grouping, scope, physical, at, dialect)
-    queries = Queries(plan, dialect, groups)
+        grouped = plan_grouped(definition, definition.grouping, scope, physical, at, dialect)
+    queries = Queries(grouped.plan, dialect, grouped.members)
+    seen = contract if grouped.held is None else with_baselines(contract, grouped.held.columns)
     return CompiledMonitor(
         definition=definition,
-        plan=plan,
-        breach=certified_member_query(queries.breach(), contract, dialect),
-        no_data=certified_member_query(queries.no_data(), contract, dialect),
-        population=certified_or_fault(queries.population(), contract, Purpose.MONITOR, dialect.name),
+        plan=grouped.plan,
+        breach=certified_member_query(queries.breach(), seen, dialect),
+        no_data=certified_member_query(queries.no_data(), seen, dialect),
+        population=certified_or_fault(queries.population(), seen, Purpose.MONITOR, dialect.name),
+        measured=_measured_query(definition, grouped, contract, dialect),
     )
+
+
+def _measured_query(
+    definition: MonitorDefinition, grouped: GroupedMonitor, contract: Contract, dialect: Dialect
+) -> MeasuredQuery | None:
+    if grouped.measured is None or grouped.held is None or definition.grouping is None:
+        return None
+    query = certified_or_fault(grouped.measured, contract, Purpose.MONITOR, dialect.name)
+    keys = tuple(key.property for key in definition.grouping.keys)
+    return MeasuredQuery(query, keys, grouped.measures, grouped.held)
 
 
 def certified_member_query(select: MemberSelect, contract: Contract, dialect: Dialect) -> MemberQuery:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from catalog.expressions.baselines import BaselineRule
+from catalog.expressions.tree import Aggregate
 from catalog.referee.certified import CertifiedQuery
 from compiler.plan import MonitorPlan
 from monitors.definition import MonitorDefinition
@@ -48,6 +50,30 @@ class MemberQuery:
 
 
 @dataclass(frozen=True, slots=True)
+class HeldBaselines:
+    """What stands in `HeldName.BASELINES` before the queries of a monitor run: texts, one row for each group."""
+
+    rules: tuple[BaselineRule, ...]
+    """The baselines, in the order of the columns."""
+    columns: tuple[str, ...]
+    """The keys of a group; then for each baseline its value, and the reason where it has none."""
+    exact: tuple[bool, ...]
+    """Of each baseline whether its type is exact, and no double."""
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredQuery:
+    """The values that an evaluation records of each group, and what it needs to look back."""
+
+    query: CertifiedQuery
+    """One row for each group that has a key: its texts, then for each measure a value and why it has none."""
+    keys: tuple[str, ...]
+    """The properties that a group is keyed by."""
+    measures: tuple[Aggregate, ...]
+    held: HeldBaselines
+
+
+@dataclass(frozen=True, slots=True)
 class CompiledMonitor:
     """A monitor ready to be evaluated on one snapshot."""
 
@@ -57,6 +83,8 @@ class CompiledMonitor:
     no_data: MemberQuery
     population: CertifiedQuery
     """One row: population, compliant, partial, unaccounted, duplicate_keys, and for groups unexpected."""
+    measured: MeasuredQuery | None = None
+    """Runs first, and its held relation is filled before the others run; None without baselines."""
 
 
 @dataclass(frozen=True, slots=True)

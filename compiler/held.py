@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from catalog.contract import Contract, ObjectType, Property
-from catalog.datatypes import BOOLEAN, INTEGER
+from catalog.datatypes import BOOLEAN, INTEGER, TEXT
 from catalog.engines.port import HeldName
 from compiler.scan import Marks
 
@@ -16,6 +16,13 @@ def unsettled_type(object_type: ObjectType, monitors: Sequence[str]) -> ObjectTy
     marks = [mark for monitor in map(Marks, monitors) for mark in monitor.all]
     flags = tuple(Property(name, BOOLEAN) for name in marks)
     return replace(object_type, view=HeldName.UNSETTLED.value, properties=(*object_type.properties, *flags))
+
+
+def with_baselines(contract: Contract, columns: Sequence[str]) -> Contract:
+    """The contract with the held values of earlier evaluations behind its own relations."""
+    texts = tuple(Property(name, TEXT) for name in columns)
+    held = ObjectType("baselines", HeldName.BASELINES.value, (columns[0],), texts)
+    return replace(contract, object_types=(*contract.object_types, held))
 
 
 def with_held(contract: Contract, unsettled: ObjectType, tally_columns: Sequence[str] = ()) -> Contract:

@@ -122,8 +122,9 @@ def plan_monitor(
 
 
 def conditions_of(definition: MonitorDefinition) -> tuple[Condition, ...]:
-    """`breach_when`, and `where` if there is one."""
-    return (definition.breach_when,) if definition.where is None else (definition.breach_when, definition.where)
+    """`breach_when`, `where` if there is one, and for each baseline one that names what it is taken of."""
+    asked = (definition.breach_when,) if definition.where is None else (definition.breach_when, definition.where)
+    return (*asked, *(rule.beside_itself for rule in definition.baselines))
 
 
 def _plan_link(name: str, found: list[Atom], scope: Scope) -> LinkPlan:

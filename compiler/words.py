@@ -42,7 +42,7 @@ def explain_monitor(definition: MonitorDefinition, contract: Contract) -> list[s
             asked = {atom.link for atom in found if isinstance(atom, Exists)}
             counted = {counted for atom in found for counted in counted_links(atom)}
             lines += _asked_lines(link, definition.strict, exists=name in asked, counted=name in counted)
-    scope = Scope(contract, object_type)
+    scope = Scope(contract, object_type, definition.baselines)
     converted = [text for condition in conditions_of(definition) for text in unit_conversions(condition, scope)]
     if grouping is not None:
         groups = group_scope(definition.breach_when, grouping.keys, scope)

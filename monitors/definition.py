@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import timedelta
 
+from catalog.expressions.baselines import BaselineRule
 from catalog.expressions.printing import print_condition
 from catalog.expressions.tree import Condition
+from monitors.baselines import rule_json
 from monitors.grouping import Grouping
 from monitors.rule_tests import RuleTest
 from trivet.canonical import Json, content_hash
@@ -46,6 +48,8 @@ class MonitorDefinition:
     where: Condition | None = None
     grouping: Grouping | None = None
     """Makes groups of the rows the members; None where each row is one."""
+    baselines: tuple[BaselineRule, ...] = ()
+    """What earlier evaluations come to, where groups are held against it; in the order of the file."""
     strict: bool = False
     """An indeterminate matching row, or row of a group, makes it unknown instead of partial."""
     allow_empty: bool = False
@@ -78,6 +82,10 @@ class MonitorDefinition:
     def judged(self) -> dict[str, Json]:
         """What decides a verdict, as canonical JSON values."""
         grouped: dict[str, Json] = {"grouping": self.grouping.judged()} if self.grouping is not None else {}
+        looking_back: dict[str, Json] = {}
+        if self.baselines:
+            # By name, since the order of the file decides nothing.
+            looking_back = {"baselines": {rule.name: rule_json(rule) for rule in self.baselines}}
         return {
             "id": self.id,
             "object": self.object,
@@ -86,4 +94,5 @@ class MonitorDefinition:
             "strict": self.strict,
             "allow_empty": self.allow_empty,
             **grouped,
+            **looking_back,
         }

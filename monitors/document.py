@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 from monitors.grouping_document import GroupingModel
 from trivet.documents import EMPTY
 from trivet.faults import expected
-from trivet.fields import Between, DurationText, Flag, Name, Prose, Slug, Text
+from trivet.fields import Between, DurationText, Flag, Name, Number, Prose, Slug, Text
 from trivet.validation import StrictModel
 from trivet.verdicts import Reason, Severity
 
@@ -83,6 +83,8 @@ class RuleTestModel(StrictModel):
     """Rows by object type. Cells are text, as raw tables have them; what is left out is NULL."""
     at: Text | None = None
     """The slot's instant."""
+    baselines: dict[Name, Number] = {}
+    """What baselines come to, for every group; one that is left out has no history."""
     expect: ExpectModel
 
 

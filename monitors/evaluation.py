@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from monitors.baselines import BaselineUse, MeasuredValue
 from monitors.definition import MonitorDefinition
 from trivet.canonical import Json
 from trivet.clock import utc_text
@@ -97,7 +98,11 @@ class Evaluation:
     """Identity of the data that was read; None where none could be opened."""
     queries_hash: str | None = None
     recorded_truncated: bool = False
-    """Members beyond the hard limit were counted and not recorded."""
+    """Members, or measures of groups, beyond the hard limit were counted and not recorded."""
+    measures: tuple[MeasuredValue, ...] = ()
+    """What later evaluations of the monitor may look back on."""
+    baselines: tuple[BaselineUse, ...] = ()
+    """What this one looked back on."""
 
     @property
     def verdict(self) -> Verdict:
@@ -137,6 +142,10 @@ class Evaluation:
             return {}
         return {reason.value: count for reason, count in self.outcome.no_data_reasons.items()}
 
+    def baselines_json(self) -> dict[str, Json]:
+        """What it looked back on, under one key; nothing where its monitor has no baseline."""
+        return {"baselines": {use.rule.name: use.to_json() for use in self.baselines}} if self.baselines else {}
+
     def to_json(self, ledger_seq: int | None) -> dict[str, Json]:
         """The document that `docs/reference/commands.md` describes."""
         not_made = self.outcome if isinstance(self.outcome, NotMade) else None
@@ -167,6 +176,7 @@ class Evaluation:
                 "no_data": len(self.undecided) > shown,
             },
             "recorded_truncated": self.recorded_truncated,
+            **self.baselines_json(),
             "engine": self.engine,
             "snapshot": self.snapshot_name,
             "ledger_seq": ledger_seq,

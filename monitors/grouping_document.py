@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from catalog.periods import Period
+from monitors.baseline_document import BaselineModel
 from trivet.fields import Between, Day, Flag, Name
 from trivet.validation import StrictModel
 
@@ -66,3 +67,5 @@ class GroupingModel(StrictModel):
     """Share of a group's rows that must be determinate inputs; or of its periods."""
     as_of: Literal["slot"] | None = None
     """`slot`: links with effective dates are read on the slot's own date."""
+    baselines: Annotated[dict[Name, BaselineModel], Field(min_length=1)] | None = None
+    """What `baseline.NAME` stands for in `breach_when`."""

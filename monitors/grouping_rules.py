@@ -10,7 +10,7 @@ from catalog.contract import Contract, LinkType, ObjectType, Property, Sensitivi
 from catalog.datatypes import Kind
 from catalog.expressions.checking import Scope
 from catalog.expressions.groups import GroupKey
-from catalog.expressions.tree import Condition, condition_links, condition_references
+from catalog.expressions.tree import Aggregate, Condition, condition_links, condition_references, references
 from catalog.link_rules import KEY_KINDS
 from catalog.periods import Period, parts_of
 from monitors.grouping import Coverage, DayRange, Expectation, Grouping, LastPeriods
@@ -18,7 +18,7 @@ from monitors.grouping_document import CoverageModel, ExpectedPeriodsModel, Expe
 from trivet.documents import Document, Path
 from trivet.findings import Finding, did_you_mean
 
-_ONLY_GROUPED = ("expect", "min_count", "min_coverage", "as_of")
+_ONLY_GROUPED = ("expect", "min_count", "min_coverage", "as_of", "baselines")
 _MOMENTS = (Kind.DATE, Kind.TIMESTAMP)
 
 
@@ -82,13 +82,14 @@ class GroupingRules:
         if self.model.as_of is not None and not any(link.as_of is not None for link in links):
             yield self._finding(("as_of",), "the condition names no link with effective dates; remove this key")
 
-    def masked_findings(self, key: str, condition: Condition) -> Iterator[Finding]:
+    def masked_findings(self, place: Path, of: Condition | Aggregate) -> Iterator[Finding]:
         """Figures would tell of values that nobody may see: the highest of a group is one of them."""
         scope = Scope(self.contract, self.object_type)
-        for ref in condition_references(condition):
+        named = references(of) if isinstance(of, Aggregate) else condition_references(of)
+        for ref in dict.fromkeys(named):
             if scope.resolve(ref).masked:
                 message = f"'{ref}' is masked; a monitor with group_by over it is refused, since figures tell of values"
-                yield self.document.finding((*self.path, key), message, offset=ref.span[0])
+                yield self.document.finding((*self.path, *place), message, offset=ref.span[0])
 
     def _finding(self, place: Path, message: str, *, key: bool = False) -> Finding:
         return self.document.finding((*self.path, *place), message, key=key)

@@ -8,12 +8,14 @@ from functools import partial
 from urllib.parse import urlsplit
 
 from catalog.contract import Contract, ObjectType
+from catalog.expressions.baselines import BaselineRule
 from catalog.expressions.checking import Fault, Scope, check_condition
 from catalog.expressions.groups import check_group_condition, group_scope, narrowing_faults, ungrouped_faults
 from catalog.expressions.lifting import lifted
 from catalog.expressions.satisfiability import breach_fault, never_faults
 from catalog.expressions.syntax import SyntaxFault, parse_condition
 from catalog.expressions.tree import Condition, condition_links, uses_clock
+from monitors.baseline_rules import baseline_types, load_baselines, unused_findings
 from monitors.cron import cron_fault
 from monitors.definition import MonitorDefinition, NoDataPolicy, Schedule
 from monitors.document import MonitorFileModel, MonitorModel, ScheduleModel
@@ -107,29 +109,36 @@ def _load_monitor(
     of_groups = list(rules.findings())
     findings += of_groups
     scope = Scope(contract, object_type)
-    asked = partial(_group_faults, rules, of_groups) if document.has((*path, "group_by")) else _row_faults
-    breach_when, faults = _load_condition(document, (*path, "breach_when"), model.breach_when, scope, asked)
+    loaded = load_baselines(document, rules, scope, is_grouped=model.group_by is not None and not of_groups)
+    findings += loaded.findings
+    over_groups = Scope(contract, object_type, loaded.rules)
+    asked = partial(_group_faults, rules, loaded.is_known) if document.has((*path, "group_by")) else _row_faults
+    breach_when, faults = _load_condition(document, (*path, "breach_when"), model.breach_when, over_groups, asked)
     findings += faults
     if breach_when is not None and not findings and model.group_by is not None:
         findings += rules.link_findings(breach_when)
-        findings += rules.masked_findings("breach_when", breach_when)
+        findings += rules.masked_findings(("breach_when",), breach_when)
+        findings += unused_findings(document, path, loaded.rules, breach_when)
     where: Condition | None = None
     if model.where is not None:
         where, faults = _load_condition(document, (*path, "where"), model.where, scope, _narrowing_faults)
         findings += faults
         if where is not None and not findings and model.group_by is not None:
-            findings += rules.masked_findings("where", where)
+            findings += rules.masked_findings(("where",), where)
     shown = object_type.primary_key if model.group_by is None else ()
-    findings += _keyed_findings(document, path, contract, object_type, shown, [breach_when, where])
+    taken_of = [rule.beside_itself for rule in loaded.rules]
+    findings += _keyed_findings(document, path, contract, object_type, shown, [breach_when, where, *taken_of])
     if breach_when is not None and where is not None and model.group_by is None and not findings:
         fault = breach_fault(breach_when, where, scope)
         findings += [] if fault is None else [document.finding((*path, "breach_when"), fault.message)]
-    tests, faults = load_rule_tests(document, path, model.tests, contract, rules.member_key)
+    tests, faults = load_rule_tests(
+        document, path, model.tests, contract, rules.member_key, baseline_types(loaded, over_groups)
+    )
     findings += faults
-    findings += _clockless_findings(tests, [breach_when, where])
+    findings += _clockless_findings(tests, [breach_when, where, *taken_of])
     if breach_when is None or findings:
         return None, findings
-    return _definition(model, breach_when, where, rules.grouping(), tests, document.file), []
+    return _definition(model, breach_when, where, rules.grouping(), loaded.rules, tests, document.file), []
 
 
 def _clockless_findings(tests: Sequence[RuleTest], conditions: Sequence[Condition | None]) -> Iterator[Finding]:
@@ -159,11 +168,9 @@ def _narrowing_faults(condition: Condition, scope: Scope) -> Iterable[Fault]:
     return list(narrowing_faults(condition)) or _row_faults(condition, scope)
 
 
-def _group_faults(
-    rules: GroupingRules, of_groups: Sequence[Finding], condition: Condition, scope: Scope
-) -> Iterable[Fault]:
-    """Nothing is asked of groups whose keys are at fault: each name would be at fault again."""
-    if of_groups or rules.model.group_by is None:
+def _group_faults(rules: GroupingRules, is_known: bool, condition: Condition, scope: Scope) -> Iterable[Fault]:
+    """Nothing is asked of groups whose keys or baselines are at fault: each name would be at fault again."""
+    if not is_known:
         return ()
     faults = check_group_condition(condition, rules.keys, scope)
     return faults or never_faults(lifted(condition), group_scope(condition, rules.keys, scope))
@@ -240,6 +247,7 @@ def _definition(
     breach_when: Condition,
     where: Condition | None,
     grouping: Grouping | None,
+    baselines: tuple[BaselineRule, ...],
     tests: tuple[RuleTest, ...],
     file: str,
 ) -> MonitorDefinition:
@@ -249,6 +257,7 @@ def _definition(
         breach_when=breach_when,
         where=where,
         grouping=grouping,
+        baselines=baselines,
         strict=model.strict,
         allow_empty=model.allow_empty,
         samples=model.samples,

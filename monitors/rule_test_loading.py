@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from decimal import Decimal
 from zoneinfo import ZoneInfo
 
 from catalog.contract import Contract
+from catalog.datatypes import DataType
 from monitors.document import ExpectModel, KeyModel, RuleTestModel, UndecidedModel
 from monitors.rule_tests import MemberKey, RuleTest
 from trivet.documents import Document, Path
@@ -15,7 +17,12 @@ from trivet.verdicts import Reason
 
 
 def load_rule_tests(
-    document: Document, path: Path, models: Sequence[RuleTestModel], contract: Contract, key_names: Sequence[str]
+    document: Document,
+    path: Path,
+    models: Sequence[RuleTestModel],
+    contract: Contract,
+    key_names: Sequence[str],
+    baselines: Mapping[str, DataType] | None,
 ) -> tuple[tuple[RuleTest, ...], list[Finding]]:
     """The tests of the monitor at `path`, or everything that is wrong with them.
 
@@ -25,8 +32,9 @@ def load_rule_tests(
         models: its tests.
         contract: what their rows are held against.
         key_names: the properties that a member of the monitor is keyed by.
+        baselines: the type of each baseline of the monitor; None where these are at fault themselves.
     """
-    loader = _Loader(document, contract, key_names)
+    loader = _Loader(document, contract, key_names, baselines)
     tests = [loader.load((*path, "tests", index), model) for index, model in enumerate(models)]
     names = [model.name for model in models]
     for index, name in enumerate(names):
@@ -38,11 +46,18 @@ def load_rule_tests(
 class _Loader:
     """Reads tests and collects what is wrong with them."""
 
-    def __init__(self, document: Document, contract: Contract, key_names: Sequence[str]) -> None:
+    def __init__(
+        self,
+        document: Document,
+        contract: Contract,
+        key_names: Sequence[str],
+        baselines: Mapping[str, DataType] | None,
+    ) -> None:
         self.findings: list[Finding] = []
         self._document = document
         self._contract = contract
         self._key_names = key_names
+        self._baselines = baselines
 
     def refuse(self, path: Path, message: str, *, key: bool = False) -> None:
         self.findings.append(self._document.finding(path, message, key=key))
@@ -50,6 +65,7 @@ class _Loader:
     def load(self, path: Path, model: RuleTestModel) -> RuleTest:
         expect, place = model.expect, (*path, "expect")
         self._check_given((*path, "given"), model.given)
+        self._check_baselines((*path, "baselines"), model.baselines)
         counts = {} if expect.counts is None else expect.counts.model_dump(exclude_none=True)
         names_members = expect.breach is not None or expect.no_data is not None
         if not counts and not names_members:
@@ -63,6 +79,7 @@ class _Loader:
             names_members=names_members,
             counts=counts,
             place=self._document.finding(path, ""),
+            baselines=model.baselines,
         )
 
     def _check_given(self, path: Path, given: Mapping[str, Sequence[Mapping[str, str]]]) -> None:
@@ -77,6 +94,17 @@ class _Loader:
                     hint = did_you_mean(column, object_type.columns)
                     message = f"{object_type.view} has no column '{column}'{hint}"
                     self.refuse((*path, name, index, column), message, key=True)
+
+    def _check_baselines(self, path: Path, given: Mapping[str, Decimal]) -> None:
+        if self._baselines is None:
+            return
+        for name, value in given.items():
+            of = self._baselines.get(name)
+            if of is None:
+                hint = did_you_mean(name, self._baselines)
+                self.refuse((*path, name), f"the monitor has no baseline '{name}'{hint}", key=True)
+            elif of.scale is not None and value != round(value, of.scale):
+                self.refuse((*path, name), f"the baseline is {of}, and {value} has more digits")
 
     def _instant(self, path: Path, text: str | None) -> datetime | None:
         if text is None:

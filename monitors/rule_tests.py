@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from decimal import Decimal
 from typing import TypeAlias
 
 from trivet.findings import Finding
@@ -31,6 +32,8 @@ class RuleTest:
     """The counts that are compared, by their names in an evaluation document."""
     place: Finding
     """Where it stands, without a message."""
+    baselines: Mapping[str, Decimal] = field(default_factory=dict)
+    """What baselines come to in every group, by name; one that is left out has no history."""
 
     def finding(self, message: str) -> Finding:
         """What is to be said of it."""

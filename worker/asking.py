@@ -23,6 +23,7 @@ from resolver.ports import NO_RECORDER, Judged, Recorder
 from resolver.vocabulary import monitor_words
 from trivet.clock import Clock
 from trivet.errors import UsageError
+from worker.baselines import LookBack
 from worker.bootstrap import Wiring
 from worker.judging import involved_objects, judge, warehouse_fault
 from worker.masking import mask_of
@@ -59,7 +60,7 @@ def resolver_of(
         monitors=enabled,
         proposer=_proposer(wiring, contract, enabled, replay, ask_model),
         engine=DuckDBQuestionEngine(wiring.warehouse, timeout=contract.limits.timeout),
-        judge=MonitorJudge(contract, wiring.engine(), wiring.clock, partial(_mask, wiring)),
+        judge=MonitorJudge(contract, wiring.engine(), wiring.clock, partial(_mask, wiring), wiring.look_back(contract)),
         clock=wiring.clock,
         recorder=recorder,
     )
@@ -73,6 +74,7 @@ class MonitorJudge:
     engine: Engine
     clock: Clock
     mask: Callable[[], Mask]
+    look_back: LookBack
 
     def __call__(self, definition: MonitorDefinition) -> Judged:
         """Every member's verdict at this instant; whatever goes wrong is a `NotMade`."""
@@ -80,7 +82,7 @@ class MonitorJudge:
         views = tuple(item.view for item in involved_objects(definition, self.contract))
         try:
             with self.engine.snapshot() as snapshot:
-                made = judge(definition, self.contract, snapshot, at, self.mask)
+                made = judge(definition, self.contract, snapshot, at, self.mask, self.look_back)
                 if isinstance(made.outcome, NotMade):
                     return Judged(made.outcome, (), (), None, views)
                 physical = {view: dict(snapshot.columns(view) or {}) for view in views}

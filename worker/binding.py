@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ledger.bound_rows import Binding, BoundTable
 from ledger.entries import EntryType
-from worker.tables import audit, evaluation, member
+from worker.tables import audit, evaluation, measure, member
 
 EVALUATION_BINDING = Binding(
     EntryType.EVALUATION,
@@ -17,6 +17,7 @@ EVALUATION_BINDING = Binding(
             order=("ordinal",),
             erasable={"member_key": "{}", "operands": "{}", "provenance": "[]"},
         ),
+        BoundTable(measure, subject="evaluation_id", order=("measure_hash", "ordinal"), erasable={"member_key": "{}"}),
     ),
 )
-"""The evaluation's own row, its verdict counts, and its recorded members."""
+"""The evaluation's own row, its verdict counts, its recorded members, and its recorded measures."""

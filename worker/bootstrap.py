@@ -6,7 +6,7 @@ import logging
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 
@@ -21,9 +21,11 @@ from catalog.contract import Contract
 from catalog.engines.duckdb_engine import DuckDBEngine
 from catalog.engines.duckdb_fixture import FixtureEngine, FixtureTable
 from catalog.engines.port import Engine
+from catalog.expressions.baselines import BaselineRule
 from ledger.checkpoints import CheckpointPolicy
 from ledger.keys import SigningKey, read_signing_key
 from ledger.verification.notes import NotANote, PublicKey, read_key
+from monitors.definition import MonitorDefinition
 from monitors.evaluation import Evaluation
 from sources.check import check_columns
 from sources.ingest import ingest
@@ -33,7 +35,9 @@ from trivet.errors import InputError, UnavailableError, UsageError
 from trivet.findings import Finding
 from trivet.references import Secret, SecretRef, resolve_reference
 from trivet.settings import Settings
+from worker.baselines import LookBack, Past, no_look_back
 from worker.evaluate import Evaluator
+from worker.history import StoreHistory
 from worker.replaying import Replayer
 from worker.runtime import Runtime
 from worker.sealing import Sealer
@@ -85,7 +89,20 @@ class Wiring:
         def alert(connection: sa.Connection, made: Evaluation) -> None:
             apply(connection, made, routing)
 
-        return Evaluator(contract, self.engine(), self.clock, alert)
+        return Evaluator(contract, self.engine(), self.clock, alert, self.look_back(contract))
+
+    def look_back(self, contract: Contract) -> LookBack:
+        """Finds earlier values for what is judged and not recorded; where there is no store yet, there are none.
+
+        The store is opened when something is asked of it, which only monitors with baselines do.
+        """
+
+        def find(definition: MonitorDefinition, rule: BaselineRule, measure_hash: str, at: datetime) -> Past:
+            if self.store_is_missing():
+                return no_look_back(definition, rule, measure_hash, at)
+            return StoreHistory(self.store(create=False), contract)(definition, rule, measure_hash, at)
+
+        return find
 
     def notifiers(self, write: Callable[[str], None]) -> dict[Target, Notifier]:
         """One notifier for each address of each receiver; receivers of kind stdout call `write`.

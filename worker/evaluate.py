@@ -29,7 +29,9 @@ from monitors.evaluation import Evaluation, NotMade
 from monitors.masking import Mask
 from trivet.clock import Clock, utc_text
 from trivet.verdicts import NotMadeReason, SlotCause, Trigger
+from worker.baselines import LookBack, no_look_back
 from worker.claims import Claim, finish, slot_evaluation_id
+from worker.history import StoreHistory
 from worker.judging import Judgement, warehouse_fault
 from worker.masking import mask_of
 from worker.publishing import published_texts
@@ -69,6 +71,8 @@ class Evaluator:
     clock: Clock
     after_record: Callable[[sa.Connection, Evaluation], None] | None = None
     """Called with each evaluation once it is recorded, in the same savepoint: both stand, or neither."""
+    look_back: LookBack = no_look_back
+    """Finds earlier values for a dry run; an evaluation that is recorded looks back in its own store."""
 
     def evaluate(
         self,
@@ -91,23 +95,26 @@ class Evaluator:
     def judge_batch(self, batch: Sequence[Slot], store: sa.Engine | None) -> Iterator[Evaluation]:
         """Judges the slots on one snapshot, and on a fresh one after a query that spoilt it."""
         mask = partial(mask_of, store)
+        look_back = self.look_back if store is None else StoreHistory(store, self.contract)
         waiting = Waiting(batch, self.contract)
         while waiting.slots:
             try:
                 with self.engine.snapshot() as snapshot:
-                    yield from self._judge_waiting(waiting, snapshot, mask)
+                    yield from self._judge_waiting(waiting, snapshot, mask, look_back)
             except Exception as error:
                 # Opening failed, so nothing can be said of the data to any of those that wait.
                 for slot in waiting.slots:
                     yield self._evaluation(slot, self.clock.now(), Judgement(warehouse_fault(error)), None)
                 return
 
-    def _judge_waiting(self, waiting: Waiting, snapshot: Snapshot, mask: Callable[[], Mask]) -> Iterator[Evaluation]:
+    def _judge_waiting(
+        self, waiting: Waiting, snapshot: Snapshot, mask: Callable[[], Mask], look_back: LookBack
+    ) -> Iterator[Evaluation]:
         """Judges as many as the snapshot answers for."""
         while portion := waiting.next_portion():
             started = self.clock.now()
             due = [(slot.definition, slot.at) for slot in portion.slots]
-            for judgement in judge_many(due, self.contract, snapshot, mask, readable=portion.readable):
+            for judgement in judge_many(due, self.contract, snapshot, mask, look_back, readable=portion.readable):
                 if judgement is None:
                     waiting.separate(portion)
                     return
@@ -163,6 +170,8 @@ class Evaluator:
             snapshot=snapshot.identity.to_json() if snapshot is not None else None,
             queries_hash=judgement.queries_hash,
             recorded_truncated=judgement.recorded_truncated,
+            measures=judgement.measures,
+            baselines=judgement.baselines,
         )
 
 

@@ -8,7 +8,7 @@ import logging
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import lru_cache, partial
 from itertools import islice
@@ -21,12 +21,15 @@ from compiler.compile import compile_monitor
 from compiler.compiled import CompiledMonitor, MemberQuery
 from compiler.decoding import member_reader
 from compiler.plan import conditions_of
+from monitors.baselines import BaselineUse, MeasuredValue
 from monitors.definition import MonitorDefinition
 from monitors.evaluation import Counts, Member, NotMade
 from monitors.masking import Mask
-from trivet.canonical import content_hash
+from trivet.canonical import Json, content_hash
+from trivet.errors import UnavailableError
 from trivet.findings import did_you_mean
 from trivet.verdicts import NotMadeReason, Reason, Verdict
+from worker.baselines import DamagedHistory, LookBack, Prepared, no_look_back, prepare
 from worker.masking import mask_of
 
 RECORDED_MEMBERS = 1_000_000
@@ -46,6 +49,8 @@ class Judgement:
     undecided: tuple[Member, ...] = ()
     queries_hash: str | None = None
     recorded_truncated: bool = False
+    measures: tuple[MeasuredValue, ...] = ()
+    baselines: tuple[BaselineUse, ...] = ()
     spoilt: bool = False
     """A query failed inside the snapshot's transaction, so nothing more can be asked of it."""
 
@@ -56,6 +61,7 @@ def judge(
     snapshot: Snapshot,
     at: datetime,
     mask: Callable[[], Mask] = _UNKEPT,
+    look_back: LookBack = no_look_back,
 ) -> Judgement:
     """Judges every member of the population. Whatever goes wrong is a `NotMade`, never an exception.
 
@@ -65,6 +71,7 @@ def judge(
         snapshot: the data.
         at: the slot's own instant, the only clock that a condition can look at.
         mask: gives the mask of values that nobody may see, if there are any.
+        look_back: finds the values that earlier evaluations recorded, for monitors with baselines.
     """
     hides = False
     try:
@@ -73,7 +80,15 @@ def judge(
             return Judgement(fault)
         compiled = compiled_monitor(definition, contract, physical_columns(objects, snapshot), clock_of(definition, at))
         hides = compiled.plan.reads_masked
-        return _run(compiled, snapshot, time_limit(definition, contract), mask() if hides else UNMASKED)
+        remaining, told_by = time_left(time_limit(definition, contract)), mask() if hides else UNMASKED
+        if compiled.measured is None:
+            return _run(compiled, snapshot, remaining, told_by)
+        prepared = prepare(
+            definition, contract, compiled.measured, snapshot, look_back, at, remaining, RECORDED_MEMBERS
+        )
+        return _with_measures(_run(compiled, snapshot, remaining, told_by), prepared)
+    except (DamagedHistory, UnavailableError) as error:
+        return Judgement(NotMade(NotMadeReason.ENGINE_ERROR, str(error)))
     except QueryTimeout as error:
         return Judgement(NotMade(NotMadeReason.TIMEOUT, str(error)), spoilt=True)
     except EngineFault as error:
@@ -150,8 +165,15 @@ def view_fault(objects: Sequence[ObjectType], snapshot: Snapshot) -> NotMade | N
     return None
 
 
-def _run(compiled: CompiledMonitor, snapshot: Snapshot, timeout: timedelta, mask: Mask) -> Judgement:
-    remaining = time_left(timeout)
+def _with_measures(found: Judgement, prepared: Prepared) -> Judgement:
+    """The judgement with what later evaluations look back on; one that came to nothing leaves nothing."""
+    if isinstance(found.outcome, NotMade):
+        return found
+    truncated = found.recorded_truncated or prepared.truncated
+    return replace(found, measures=prepared.measures, baselines=prepared.uses, recorded_truncated=truncated)
+
+
+def _run(compiled: CompiledMonitor, snapshot: Snapshot, remaining: Callable[[], timedelta], mask: Mask) -> Judgement:
     rows = snapshot.run(compiled.population, remaining())
     population, compliant, partial, unaccounted, duplicate_keys, *of_groups = (int(value) for value in rows[0])
     if len(of_groups) != int(compiled.plan.is_grouped):
@@ -199,7 +221,9 @@ def conclude(compiled: CompiledMonitor, told: Told, breached: Collected, undecid
     """The judgement that all these counts come to, or why they come to none."""
     unreasoned = undecided.count - sum(undecided.reasons.values())
     law = _Law(told.population, breached.count, undecided.count, told.compliant, told.unaccounted, unreasoned)
-    queries_hash = content_hash([compiled.breach.query.sql, compiled.no_data.query.sql, compiled.population.sql])
+    queries: list[Json] = [compiled.breach.query.sql, compiled.no_data.query.sql, compiled.population.sql]
+    queries += [compiled.measured.query.sql] if compiled.measured is not None else []
+    queries_hash = content_hash(queries)
     if law.broken:
         return Judgement(NotMade(NotMadeReason.ACCOUNTING, law.message), queries_hash=queries_hash)
     if told.population == 0 and not compiled.definition.allow_empty:

@@ -15,6 +15,7 @@ from monitors.definition import MonitorDefinition
 from monitors.evaluation import Member, NotMade
 from trivet.findings import Finding
 from trivet.verdicts import Reason
+from worker.baselines import LookBack, no_look_back
 from worker.judging import Judgement, judge
 from worker.live_links import link_tells
 from worker.live_look import Told, counted, look_at, repeated_key
@@ -27,7 +28,7 @@ _REASONS = {
     Reason.RIGHT_MISSING: "no linked row matches",
     Reason.RIGHT_NULL: "no linked row has a value that can be read",
     Reason.RIGHT_AMBIGUOUS: "linked rows decide differently",
-    Reason.INSUFFICIENT: "too few values can be read",
+    Reason.INSUFFICIENT: "there are too few values",
     Reason.SOURCE_STALE: "a source is too old",
 }
 
@@ -45,7 +46,12 @@ class LiveReport:
 
 
 def check_live(
-    contract: Contract, monitors: Sequence[MonitorDefinition], engine: Engine, contract_file: str, at: datetime
+    contract: Contract,
+    monitors: Sequence[MonitorDefinition],
+    engine: Engine,
+    contract_file: str,
+    at: datetime,
+    look_back: LookBack = no_look_back,
 ) -> LiveReport:
     """Holds a contract and the enabled monitors against the data. Nothing is recorded.
 
@@ -55,13 +61,14 @@ def check_live(
         engine: the warehouse.
         contract_file: how findings name the contract.
         at: the instant for conditions that look at the clock.
+        look_back: finds the values that earlier evaluations recorded.
 
     Raises:
         EngineFault: the warehouse cannot be opened.
     """
     findings: list[Finding] = []
     warnings: list[Finding] = []
-    for file, about, tells in _looks(contract, monitors, contract_file, at):
+    for file, about, tells in _looks(contract, monitors, contract_file, at, look_back):
         for told in _look(tells, engine):
             finding = Finding(file, None, "", f"{about}: {told.message}")
             (findings if told.is_fault else warnings).append(finding)
@@ -69,7 +76,7 @@ def check_live(
 
 
 def _looks(
-    contract: Contract, monitors: Sequence[MonitorDefinition], contract_file: str, at: datetime
+    contract: Contract, monitors: Sequence[MonitorDefinition], contract_file: str, at: datetime, look_back: LookBack
 ) -> Iterator[tuple[str, str, _Tells]]:
     """Everything that is looked at: the file that speaks of it, its name, and what it tells of a snapshot."""
     for item in contract.object_types:
@@ -78,7 +85,11 @@ def _looks(
         yield contract_file, f"link {link.source}.{link.name}", partial(_link_tells, contract, link)
     for definition in monitors:
         if definition.enabled:
-            yield definition.file, f"monitor {definition.id}", partial(_monitor_tells, contract, definition, at)
+            yield (
+                definition.file,
+                f"monitor {definition.id}",
+                partial(_monitor_tells, contract, definition, at, look_back),
+            )
 
 
 def _look(tells: _Tells, engine: Engine) -> Iterator[Told]:
@@ -109,15 +120,21 @@ def _link_tells(contract: Contract, link: LinkType, snapshot: Snapshot) -> Itera
 
 
 def _monitor_tells(
-    contract: Contract, definition: MonitorDefinition, at: datetime, snapshot: Snapshot
+    contract: Contract, definition: MonitorDefinition, at: datetime, look_back: LookBack, snapshot: Snapshot
 ) -> Iterator[Told]:
-    found = judge(definition, contract, snapshot, at)
+    found = judge(definition, contract, snapshot, at, look_back=look_back)
     outcome = found.outcome
     if isinstance(outcome, NotMade):
         yield Told(f"could not be evaluated: {outcome.reason}: {outcome.message}", is_fault=True)
     elif outcome.population and outcome.no_data == outcome.population:
         members = "its only member is" if outcome.population == 1 else f"all {outcome.population:,} members are"
-        yield Told(f"decides nothing: {members} no_data: {'; '.join(_kinds(found))}", is_fault=True)
+        yield Told(f"decides nothing: {members} no_data: {'; '.join(_kinds(found))}", is_fault=not _waits(found))
+
+
+def _waits(found: Judgement) -> bool:
+    """Whether members may be undecided only because there is no history yet, which is what time is for."""
+    short = any(len(use.evaluations) < use.rule.min_history for use in found.baselines)
+    return short and all(member.reason is Reason.INSUFFICIENT for member in found.undecided)
 
 
 def _kinds(found: Judgement) -> Iterator[str]:

@@ -156,7 +156,7 @@ def scene_of(definition: MonitorDefinition, contract: Contract) -> Scene:
     breach_when, where = definition.breach_when, definition.where
     if definition.grouping is not None:
         # Which rows a group has, and what they come to, was settled before anything was recorded.
-        member = group_type(breach_when, definition.grouping.keys, Scope(contract, member))
+        member = group_type(breach_when, definition.grouping.keys, Scope(contract, member, definition.baselines))
         breach_when, where = lifted(breach_when), None
     counts = frozenset(
         print_operand(node)
@@ -179,9 +179,8 @@ def scene_of(definition: MonitorDefinition, contract: Contract) -> Scene:
     for name, link in links.items():
         far = _found(contract.object_type(link.target), link.target)
         linked[name] = tuple(_found(far.find_property(ref.name), str(ref)) for ref in refs if ref.link == name)
-    asked = replace(
-        definition, where=None, grouping=None, strict=False, allow_empty=True, timeout=_LONGEST, breach_when=breach_when
-    )
+    settled = replace(definition, where=None, grouping=None, baselines=(), strict=False, allow_empty=True)
+    asked = replace(settled, timeout=_LONGEST, breach_when=breach_when)
     made = _contract(contract, definition.object, own, linked, links)
     keys = tuple(key.property for key in definition.grouping.keys) if definition.grouping is not None else ()
     return Scene(asked, made, breach_when, where, links, own, linked, counts, keys)

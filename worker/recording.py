@@ -1,9 +1,9 @@
-"""Writing an evaluation down: its row, its verdict counts, its members, and the ledger entry that binds them."""
+"""Writing an evaluation down: its row, counts, members and measures, and the ledger entry that binds them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import groupby, islice
 
 import sqlalchemy as sa
 
@@ -11,12 +11,13 @@ from ledger.append import Draft, append_all
 from ledger.bound_rows import collect_rows_root, new_salt
 from ledger.entries import EntryType, LedgerEntry
 from ledger.texts import PublishedText, missing_texts
+from monitors.baselines import MeasuredValue
 from monitors.evaluation import Evaluation, Member, NotMade
 from trivet.canonical import Json, canonical_json, normal_text
 from trivet.clock import utc_text
 from trivet.verdicts import Verdict
 from worker.binding import EVALUATION_BINDING
-from worker.tables import audit, evaluation, member
+from worker.tables import audit, evaluation, measure, member
 
 PAYLOAD_VERSION = 1
 _CHUNK = 5_000
@@ -35,6 +36,9 @@ def record(connection: sa.Connection, made: Evaluation, texts: Sequence[Publishe
     rows = member_rows(made.evaluation_id, (*made.breached, *made.undecided))
     while chunk := list(islice(rows, _CHUNK)):
         connection.execute(member.insert(), chunk)
+    rows = measure_rows(made.evaluation_id, made.measures)
+    while chunk := list(islice(rows, _CHUNK)):
+        connection.execute(measure.insert(), chunk)
     root = collect_rows_root(connection, EVALUATION_BINDING, made.evaluation_id)
     entry = Draft(EntryType.EVALUATION, made.evaluation_id, _payload(made, root.hex()))
     return append_all(connection, [*missing_texts(connection, texts), entry])[-1]
@@ -115,6 +119,22 @@ def _member_row(item: Member) -> dict[str, object]:
     }
 
 
+def measure_rows(evaluation_id: str, measures: Iterable[MeasuredValue]) -> Iterator[dict[str, object]]:
+    """Measured values as rows of `measure`, numbered in each measure."""
+    for measure_hash, values in groupby(measures, key=lambda item: item.measure_hash):
+        for ordinal, item in enumerate(values, start=1):
+            yield {
+                "evaluation_id": evaluation_id,
+                "measure_hash": measure_hash,
+                "ordinal": ordinal,
+                "measure": item.measure,
+                "member_key": item.key,
+                "value": item.value,
+                "reason": item.reason.value if item.reason else None,
+                "salt": new_salt(),
+            }
+
+
 def _payload(made: Evaluation, rows_root: str) -> dict[str, Json]:
     not_made = made.outcome if isinstance(made.outcome, NotMade) else None
     return {
@@ -137,6 +157,7 @@ def _payload(made: Evaluation, rows_root: str) -> dict[str, Json]:
         "snapshot": dict(made.snapshot) if made.snapshot is not None else None,
         "queries_hash": made.queries_hash,
         "recorded_truncated": made.recorded_truncated,
+        **made.baselines_json(),
         "rows_root": rows_root,
     }
 

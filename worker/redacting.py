@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal, InvalidOperation
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -12,9 +16,11 @@ from alerts.tables import outbox
 from ledger.bound_rows import Binding, BoundTable
 from ledger.entries import LedgerEntry
 from ledger.redaction import redact
+from trivet.canonical import normal_text
+from trivet.errors import UsageError
 from worker.binding import EVALUATION_BINDING
 from worker.outcomes import OUTCOME_BINDING
-from worker.tables import member
+from worker.tables import measure, member
 
 ERASED_MESSAGE = '{"redacted":true}'
 """What stands in the outbox in place of a message that named what was erased."""
@@ -31,17 +37,63 @@ class Redaction:
 
 
 def redact_member(store: sa.Engine, evaluation_id: str, ordinal: int, by: str, reason: str, now: datetime) -> Redaction:
-    """Erases key, operands and provenance of one member, and the messages that told of its evaluation.
+    """Erases key, operands and provenance of one member, its measures' keys, and the messages that told of it.
 
     Raises:
         UsageError: there is no such member, or it was erased before.
     """
     with store.begin() as connection:
         part = _erasable(EVALUATION_BINDING, member.name)
+        chosen = sa.and_(member.c.evaluation_id == evaluation_id, member.c.ordinal == ordinal)
+        key = connection.execute(sa.select(member.c.member_key).where(chosen)).scalar_one_or_none()
         entry = redact(connection, part, evaluation_id, {"ordinal": ordinal}, by, reason, now)
+        for row in _measures(connection, evaluation_id):
+            if key is not None and _is_same_group(json.loads(row.member_key), json.loads(key)):
+                _redact_measure(connection, row, by, reason, now)
         told = outbox.c.payload.contains(evaluation_id, autoescape=True)
         emptied = sa.update(outbox).where(told, outbox.c.state.in_(_ENDED)).values(payload=ERASED_MESSAGE)
         return Redaction(entry, connection.execute(emptied).rowcount)
+
+
+def redact_group(store: sa.Engine, evaluation_id: str, ordinal: int, by: str, reason: str, now: datetime) -> Redaction:
+    """Erases the key of one group, which need not be a member, from every measure of an evaluation.
+
+    Raises:
+        UsageError: there is no such group, or it was erased before.
+    """
+    with store.begin() as connection:
+        rows = [row for row in _measures(connection, evaluation_id) if row.ordinal == ordinal]
+        if not rows:
+            raise UsageError(f"evaluation {evaluation_id} has no measure {ordinal}, or it was erased before")
+        entries = [_redact_measure(connection, row, by, reason, now) for row in rows]
+        return Redaction(entries[-1], 0)
+
+
+def _measures(connection: sa.Connection, evaluation_id: str) -> Sequence[sa.Row[Any]]:
+    """The measures of an evaluation whose groups are told."""
+    chosen = sa.and_(measure.c.evaluation_id == evaluation_id, measure.c.erased.is_(None))
+    return connection.execute(sa.select(measure).where(chosen).order_by(*measure.primary_key.columns)).all()
+
+
+def _redact_measure(connection: sa.Connection, row: sa.Row[Any], by: str, reason: str, now: datetime) -> LedgerEntry:
+    part = _erasable(EVALUATION_BINDING, measure.name)
+    key = {"measure_hash": row.measure_hash, "ordinal": row.ordinal}
+    return redact(connection, part, row.evaluation_id, key, by, reason, now)
+
+
+def _is_same_group(measured: Mapping[str, str], shown: Mapping[str, str | None]) -> bool:
+    """Whether a measure is of the group that a member is shown as; of several that look alike, of each."""
+    return measured.keys() == shown.keys() and all(_is_same(text, shown[name]) for name, text in measured.items())
+
+
+def _is_same(measured: str, shown: str | None) -> bool:
+    if shown is None:
+        return False
+    try:
+        # A decimal is shown with as many digits as the contract asks for.
+        return Decimal(measured) == Decimal(shown)
+    except InvalidOperation:
+        return normal_text(measured).replace("\0", "\ufffd") == shown
 
 
 def redact_outcome(store: sa.Engine, request_id: str, by: str, reason: str, now: datetime) -> Redaction:

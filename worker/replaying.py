@@ -26,14 +26,15 @@ from trivet.canonical import Json
 from trivet.clock import Clock, utc_text
 from trivet.errors import CheckFailedError, UsageError
 from trivet.verdicts import EvaluationStatus, NotMadeReason, ReplayResult
+from worker.history import NamedHistory
 from worker.judging import Judgement, judge
 from worker.masking import mask_of
 from worker.reconstruction import TextGone, contract_of, definition_of
 from worker.recorded_members import recorded_member
-from worker.recording import member_rows
+from worker.recording import measure_rows, member_rows
 from worker.rejudging import Rejudged, rejudge
 from worker.stores import read_only
-from worker.tables import evaluation, member
+from worker.tables import evaluation, measure, member
 
 PAYLOAD_VERSION = 1
 _MOST_DIFFERENCES = 20
@@ -129,7 +130,7 @@ class Replayer:
         statement = sa.select(member).where(member.c.evaluation_id == evaluation_id).order_by(member.c.ordinal)
         members = [_plain(item) for item in connection.execute(statement).mappings()]
         again = self._rejudged(connection, row, members) if rejudging else None
-        run = self._rerun(connection, row, members) if rerunning else None
+        run = self._rerun(connection, row, members, found.content()) if rerunning else None
         return Replay(uuid.uuid4().hex, evaluation_id, row["monitor"], found.seq, again, run)
 
     def _rejudged(
@@ -152,7 +153,13 @@ class Replayer:
         counts = {"reproduced": made.reproduced, "inputs_gone": made.inputs_gone, "diverged": made.diverged}
         return Strength(made.result, made.told, counts)
 
-    def _rerun(self, connection: sa.Connection, row: Mapping[str, Any], members: Sequence[dict[str, Any]]) -> Strength:
+    def _rerun(
+        self,
+        connection: sa.Connection,
+        row: Mapping[str, Any],
+        members: Sequence[dict[str, Any]],
+        payload: Mapping[str, Any],
+    ) -> Strength:
         if row["status"] != EvaluationStatus.COMPLETED and NotMadeReason(row["reason"]) not in _FROM_DATA:
             return Strength(ReplayResult.INPUTS_GONE, (f"{row['reason']} tells of that moment, not of data",))
         if row["snapshot"] is None:
@@ -173,10 +180,12 @@ class Replayer:
                 if changed:
                     told = f"{file.name} is not the file that was read: its {', '.join(changed)} differ"
                     return Strength(ReplayResult.INPUTS_CHANGED, (told,))
-                made = judge(definition, contract, snapshot, _slot(row), lambda: mask_of(self.store))
+                past = NamedHistory(connection, payload.get("baselines", {}))
+                made = judge(definition, contract, snapshot, _slot(row), lambda: mask_of(self.store), past)
         except EngineFault as error:
             return Strength(ReplayResult.INPUTS_CHANGED, (f"{file.name} cannot be read: {error}",))
-        differences = _differences(row, members, made)
+        differences = [*_differences(row, members, made), *_measure_differences(connection, row, made)]
+        del differences[_MOST_DIFFERENCES:]
         if differences and present["modified_ns"] != identity["modified_ns"]:
             # A copy has another time and the same data; whatever has other data was written to.
             told = f"{file.name} was written to since it was read"
@@ -215,6 +224,26 @@ def _differences(row: Mapping[str, Any], members: Sequence[dict[str, Any]], made
         if different and recorded["erased"] is None:
             found.append(f"member {recorded['ordinal']}: {', '.join(different)} differ")
     return found
+
+
+def _measure_differences(connection: sa.Connection, row: Mapping[str, Any], made: Judgement) -> list[str]:
+    """Which measures a second run gives otherwise than they were recorded."""
+    chosen = measure.c.evaluation_id == row["evaluation_id"]
+    statement = sa.select(measure).where(chosen).order_by(measure.c.measure_hash, measure.c.ordinal)
+    recorded = {(item.measure, item.ordinal): item for item in connection.execute(statement)}
+    again = {(item["measure"], item["ordinal"]): item for item in measure_rows(row["evaluation_id"], made.measures)}
+    if len(recorded) != len(again):
+        return [f"{len(recorded)} measures were recorded and there are {len(again)}"]
+    return [
+        f"measure {key[0]} of group {key[1]} differs"
+        for key, item in recorded.items()
+        if key not in again or not _is_same_measure(item, again[key])
+    ]
+
+
+def _is_same_measure(recorded: sa.Row[Any], again: Mapping[str, object]) -> bool:
+    same_group = recorded.erased is not None or recorded.member_key == again["member_key"]
+    return same_group and (recorded.value, recorded.reason) == (again["value"], again["reason"])
 
 
 def evaluation_named(connection: sa.Connection, name: str) -> str:

@@ -6,11 +6,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from decimal import Decimal
+from functools import partial
 from typing import TypeAlias
 
 from catalog.contract import Contract
 from catalog.engines.duckdb_fixture import FixtureTable
 from catalog.engines.port import Engine, Snapshot
+from catalog.expressions.baselines import BaselineRule
 from catalog.expressions.tree import Not
 from monitors.definition import MonitorDefinition
 from monitors.evaluation import Member, NotMade
@@ -18,6 +21,7 @@ from monitors.rule_tests import MemberKey, RuleTest
 from trivet.canonical import Json
 from trivet.findings import Finding
 from trivet.verdicts import Reason, Verdict
+from worker.baselines import NothingPast, Past
 from worker.judging import Judgement, judge
 
 Fixture: TypeAlias = Callable[[Mapping[str, FixtureTable]], Engine]
@@ -90,7 +94,7 @@ def _differences(
         for item in contract.object_types
     }
     with fixture(tables).snapshot() as snapshot:
-        found = judge(definition, contract, snapshot, test.at or _ANY_INSTANT)
+        found = _judged(definition, test, contract, snapshot)
         if isinstance(found.outcome, NotMade):
             message = f"none: {found.outcome.reason}: {found.outcome.message}"
             yield Difference("the evaluation", "a verdict of each member", message)
@@ -133,7 +137,27 @@ def _expected_members(test: RuleTest) -> Iterator[tuple[_Key, str]]:
 def _compliant_keys(definition: MonitorDefinition, test: RuleTest, contract: Contract, snapshot: Snapshot) -> set[_Key]:
     """The compliant members, which no query lists: those that breach the negated condition."""
     negated = replace(definition, breach_when=Not(definition.breach_when))
-    return {_key(member.key) for member in judge(negated, contract, snapshot, test.at or _ANY_INSTANT).breached}
+    return {_key(member.key) for member in _judged(negated, test, contract, snapshot).breached}
+
+
+def _judged(definition: MonitorDefinition, test: RuleTest, contract: Contract, snapshot: Snapshot) -> Judgement:
+    return judge(definition, contract, snapshot, test.at or _ANY_INSTANT, look_back=partial(_given_past, test))
+
+
+def _given_past(test: RuleTest, definition: MonitorDefinition, rule: BaselineRule, measure: str, at: datetime) -> Past:
+    value = test.baselines.get(rule.name)
+    return NothingPast() if value is None else _GivenPast(value)
+
+
+@dataclass(frozen=True, slots=True)
+class _GivenPast:
+    """What a test says that a baseline comes to."""
+
+    value: Decimal
+    evaluations: tuple[str, ...] = ()
+
+    def comes_to(self, key: str, *, exact: bool) -> Decimal | Reason:
+        return self.value
 
 
 def _key(key: MemberKey) -> _Key:

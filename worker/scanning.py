@@ -23,6 +23,7 @@ from monitors.definition import MonitorDefinition
 from monitors.evaluation import NotMade
 from monitors.masking import Mask
 from trivet.verdicts import NotMadeReason, Verdict
+from worker.baselines import LookBack, no_look_back
 from worker.judging import (
     NOBODY,
     UNMASKED,
@@ -69,7 +70,13 @@ class ScanCounts:
 
 
 def judge_many(
-    due: Sequence[Due], contract: Contract, snapshot: Snapshot, mask: Callable[[], Mask], *, readable: bool = False
+    due: Sequence[Due],
+    contract: Contract,
+    snapshot: Snapshot,
+    mask: Callable[[], Mask],
+    look_back: LookBack = no_look_back,
+    *,
+    readable: bool = False,
 ) -> Iterator[Judgement | None]:
     """Judges monitors of one object type, each of them once, in their order.
 
@@ -81,11 +88,12 @@ def judge_many(
         contract: what they are checked against.
         snapshot: the data.
         mask: gives the mask of values that nobody may see, if there are any.
+        look_back: finds the values that earlier evaluations recorded; monitors that need any are judged readably.
         readable: whether the readable queries are to judge them, whatever the rule says.
     """
     definitions = [definition for definition, _ in due]
     if readable or not _can_scan(definitions, contract, snapshot):
-        yield from (judge(definition, contract, snapshot, at, mask) for definition, at in due)
+        yield from (judge(definition, contract, snapshot, at, mask, look_back) for definition, at in due)
         return
     try:
         faults = [view_fault(involved_objects(definition, contract), snapshot) for definition in definitions]

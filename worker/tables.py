@@ -1,4 +1,4 @@
-"""The audit tables: evaluations, their verdict counts, and the members they recorded.
+"""The audit tables: evaluations, their verdict counts, and the members and measures they recorded.
 
 All times are canonical UTC text, and all JSON is text that holds canonical JSON, so that a row has
 the same bytes on SQLite and PostgreSQL. Every row is bound to its evaluation's ledger entry
@@ -104,6 +104,26 @@ member = sa.Table(
     # Hashed together with what may be erased (`ledger.bound_rows`); NULL once it was.
     sa.Column("salt", sa.Text),
     # The hash of what was erased.
+    sa.Column("erased", sa.Text),
+)
+
+
+measure = sa.Table(
+    "measure",
+    metadata,
+    sa.Column("evaluation_id", sa.Text, sa.ForeignKey("evaluation.evaluation_id"), primary_key=True),
+    # Hash of what decides the values: the same in two evaluations whose values can be compared.
+    sa.Column("measure_hash", sa.Text, primary_key=True),
+    # From 1 in each measure, in key order.
+    sa.Column("ordinal", sa.BigInteger, primary_key=True, autoincrement=False),
+    # The figure as printed.
+    sa.Column("measure", sa.Text, nullable=False),
+    # JSON object in ASCII: key property -> canonical text of its value.
+    sa.Column("member_key", sa.Text, nullable=False),
+    # Exact; NULL where the group had no such figure, and then why.
+    sa.Column("value", sa.Text),
+    sa.Column("reason", sa.Text),
+    sa.Column("salt", sa.Text),
     sa.Column("erased", sa.Text),
 )
 

@@ -167,9 +167,9 @@ def _fork(connection: sqlite3.Connection) -> bool:
 def _cut(connection: sqlite3.Connection) -> bool:
     """The tail with its rows, and the head row set back: nothing that is left shows it."""
     kept = max(_count(connection) // 2, 1)
-    for table, subject in (("member", "evaluation_id"), ("audit", "evaluation_id"), ("evaluation", "evaluation_id")):
+    for table in ("measure", "member", "audit", "evaluation"):
         known = "SELECT subject_id FROM ledger_entry WHERE seq > ?"
-        connection.execute(f"DELETE FROM {table} WHERE {subject} IN ({known})", (kept,))
+        connection.execute(f"DELETE FROM {table} WHERE evaluation_id IN ({known})", (kept,))
     connection.execute(
         "DELETE FROM outcome WHERE request_id IN (SELECT subject_id FROM ledger_entry WHERE seq > ?)", (kept,)
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -101,6 +101,16 @@ class DuckDBSnapshot:
         with _time_limit(self._connection, timeout), faults():
             self._connection.execute(f"CREATE OR REPLACE TEMPORARY TABLE {name} AS {query.sql}")
 
+    def supply(
+        self, name: HeldName, columns: Sequence[str], rows: Iterable[Sequence[str | None]], timeout: timedelta
+    ) -> None:
+        """Keeps given rows in a temporary table. Each column is one parameter: one for each cell would take minutes."""
+        listed = list(rows)
+        values = [[row[place] for row in listed] for place, _ in enumerate(columns)]
+        selected = ", ".join(f"UNNEST(CAST(? AS VARCHAR[])) AS {_quoted(column)}" for column in columns)
+        with _time_limit(self._connection, timeout), faults():
+            self._connection.execute(f"CREATE OR REPLACE TEMPORARY TABLE {name} AS SELECT {selected}", values)
+
     def remembered(self, query: CertifiedQuery, timeout: timedelta) -> list[tuple[Any, ...]]:
         """All rows of a certified query, run once for the same data."""
         key = (self.identity, query.sql)
@@ -117,6 +127,10 @@ class DuckDBSnapshot:
                 [ALIAS, namespace, name],
             ).fetchall()
         return dict(rows) or None
+
+
+def _quoted(name: str) -> str:
+    return '"{}"'.format(name.replace('"', '""'))
 
 
 def _require_monitor(query: CertifiedQuery) -> None:

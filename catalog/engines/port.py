@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
@@ -60,6 +60,8 @@ class HeldName(StrEnum):
     """One row: the counts of a shared scan, and the rows that are not settled."""
     UNSETTLED = "temp.unsettled"
     """Those rows, one each, as the view has them."""
+    BASELINES = "temp.baselines"
+    """One row for each group of a monitor: what earlier evaluations came to."""
 
 
 class Snapshot(Protocol):
@@ -88,6 +90,11 @@ class Snapshot(Protocol):
 
         Certified queries read them as a relation of that name. Raises as `run` does.
         """
+
+    def supply(
+        self, name: HeldName, columns: Sequence[str], rows: Iterable[Sequence[str | None]], timeout: timedelta
+    ) -> None:
+        """Keeps given rows of texts as `hold` keeps those of a query. They travel as parameters, never as SQL."""
 
     def remembered(self, query: CertifiedQuery, timeout: timedelta) -> list[tuple[Any, ...]]:
         """`run`, or its rows from an earlier snapshot of the very same data. Raises as `run` does."""

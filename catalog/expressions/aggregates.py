@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from catalog.contract import Additivity, PropertyRole
 from catalog.datatypes import DOUBLE, DURATION, INTEGER, MAX_DIGITS, DataType, Kind, decimal
+from catalog.expressions.baselines import Statistic
 from catalog.expressions.checking import Fault, Scope, TypeFault, check_condition, type_of, unit_of
 from catalog.expressions.printing import print_operand
 from catalog.expressions.tree import (
@@ -19,6 +20,7 @@ from catalog.expressions.tree import (
     And,
     Arithmetic,
     ArithmeticOperator,
+    BaselineRef,
     Between,
     Call,
     Change,
@@ -41,7 +43,7 @@ from catalog.expressions.tree import (
     references,
 )
 
-Figure: TypeAlias = Aggregate | Change
+Figure: TypeAlias = Aggregate | Change | BaselineRef
 """What a group has instead of properties; called a measure where it stands among them."""
 
 SUM_DIGITS = 12
@@ -144,7 +146,7 @@ def _parts(atom: Comparison | Between | Membership | Presence | Exists) -> tuple
 
 def _figures(operand: Operand) -> Iterator[Figure]:
     match operand:
-        case Aggregate() | Change():
+        case Aggregate() | Change() | BaselineRef():
             yield operand
         case Arithmetic(left=left, right=right):
             yield from _figures(left)
@@ -165,6 +167,10 @@ def figure_type(figure: Operand, scope: Scope) -> DataType:
     match figure:
         case Change(operand=inner):
             return _change_type(figure, figure_type(inner, scope))
+        case BaselineRef():
+            rule = scope.baseline(figure)
+            of = figure_type(rule.of, scope)
+            return middle_type(of) if rule.statistic is Statistic.MEDIAN else DOUBLE
         case Aggregate():
             return _aggregate_type(figure, scope)
     raise LookupError(f"{print_operand(figure)} is no figure; checking refuses it")
@@ -180,10 +186,13 @@ def _aggregate_type(aggregate: Aggregate, scope: Scope) -> DataType:
             of = type_of(operand_of(aggregate), scope)
     if aggregate.function is AggregateFunction.SUM:
         return _wider(of, SUM_DIGITS)
-    if aggregate.function is AggregateFunction.MEDIAN:
-        digits = of.exact_digits
-        return decimal(sum(digits) + 1, digits[1] + 1) if digits and sum(digits) < MAX_DIGITS else DOUBLE
-    return of
+    return middle_type(of) if aggregate.function is AggregateFunction.MEDIAN else of
+
+
+def middle_type(of: DataType) -> DataType:
+    """The type of the middle of such numbers: exact wherever the mean of two of them is."""
+    digits = of.exact_digits
+    return decimal(sum(digits) + 1, digits[1] + 1) if digits and sum(digits) < MAX_DIGITS else DOUBLE
 
 
 def _wider(of: DataType, digits: int) -> DataType:
@@ -215,6 +224,8 @@ def figure_unit(figure: Operand, scope: Scope) -> str | None:
     match figure:
         case Change(operand=inner, relative=False):
             return figure_unit(inner, scope)
+        case BaselineRef():
+            return figure_unit(scope.baseline(figure).of, scope)
         case Aggregate(function=function) if function in _IN_THE_UNIT:
             return unit_of(operand_of(figure), scope)
         case _:
@@ -229,6 +240,9 @@ def figure_faults(figure: Figure, scope: Scope, *, over_time: bool) -> Iterator[
         scope: what its operand can name.
         over_time: whether the rows of one group are of different days, as far as is known.
     """
+    if isinstance(figure, BaselineRef):
+        yield from _baseline_faults(figure, scope)
+        return
     aggregate = figure.operand if isinstance(figure, Change) else figure
     if not isinstance(aggregate, Aggregate):
         message = f"`{print_operand(figure)}` takes one aggregate, such as {figure_name(figure)}(sum(x))"
@@ -244,7 +258,15 @@ def figure_faults(figure: Figure, scope: Scope, *, over_time: bool) -> Iterator[
         yield error.fault
 
 
-def figure_name(figure: Figure) -> str:
+def _baseline_faults(ref: BaselineRef, scope: Scope) -> Iterator[Fault]:
+    """Only the name can be at fault: what it stands for is checked where it is declared."""
+    try:
+        scope.baseline(ref)
+    except TypeFault as error:
+        yield error.fault
+
+
+def figure_name(figure: Aggregate | Change) -> str:
     """The word before the bracket."""
     if isinstance(figure, Change):
         return "relative_change" if figure.relative else "change"
@@ -264,7 +286,7 @@ def _inner_faults(aggregate: Aggregate, scope: Scope) -> Iterator[Fault]:
 
 
 def _nested_faults(aggregate: Aggregate, inside: list[Operand]) -> list[Fault]:
-    nested = next((node for node in inside if isinstance(node, Aggregate | Change)), None)
+    nested = next((node for node in inside if isinstance(node, Aggregate | Change | BaselineRef)), None)
     if nested is None:
         return []
     return [Fault(f"`{print_operand(nested)}` cannot stand inside {aggregate.function}(...)", nested.span)]

@@ -12,6 +12,7 @@ from catalog.expressions.ranges import ANY, Domain
 from catalog.expressions.tree import (
     TESTS,
     Aggregate,
+    BaselineRef,
     Call,
     Change,
     Function,
@@ -76,7 +77,7 @@ def _type_domain(of: DataType) -> Domain:
 
 def is_followed(operand: Operand) -> bool:
     """Whether an operand has one value in each row; figures of groups are not followed."""
-    return not any(isinstance(node, Aggregate | Change) for node in nodes(operand))
+    return not any(isinstance(node, Aggregate | Change | BaselineRef) for node in nodes(operand))
 
 
 def is_value(operand: Operand, scope: Scope) -> bool:

@@ -11,7 +11,7 @@ from catalog.expressions.aggregates import Figure, figure_faults, figure_type, f
 from catalog.expressions.checking import Fault, Scope, TypeFault, check_condition
 from catalog.expressions.lifting import lifted
 from catalog.expressions.printing import print_operand
-from catalog.expressions.tree import Change, Condition, Presence, PropertyRef, atom_nodes, atoms
+from catalog.expressions.tree import BaselineRef, Change, Condition, Presence, PropertyRef, atom_nodes, atoms
 from catalog.periods import Period
 
 _NO_FIGURE = "names no aggregate: with group_by a condition is over groups, such as count() < 10"
@@ -37,7 +37,7 @@ def group_type(condition: Condition, keys: tuple[GroupKey, ...], scope: Scope) -
 
 def group_scope(condition: Condition, keys: tuple[GroupKey, ...], scope: Scope) -> Scope:
     """What a lifted condition over the groups can name."""
-    return Scope(scope.contract, group_type(condition, keys, scope))
+    return Scope(scope.contract, group_type(condition, keys, scope), scope.baselines)
 
 
 def _figure_property(figure: Figure, scope: Scope) -> Property:
@@ -65,24 +65,22 @@ def _key_property(rows: ObjectType, key: GroupKey) -> Property:
 
 def check_group_condition(condition: Condition, keys: tuple[GroupKey, ...], scope: Scope) -> tuple[Fault, ...]:
     """Every fault of the condition of a grouped monitor whose rows are of `scope`."""
-    if not figures_of(condition):
+    if all(isinstance(figure, BaselineRef) for figure in figures_of(condition)):
         return (Fault(_NO_FIGURE, (0, 0)),)
-    own = [*_figure_faults(condition, keys, scope), *_row_faults(condition, keys, scope)]
+    own = [fault for figure in figures_of(condition) for fault in rows_figure_faults(figure, keys, scope)]
+    own += _row_faults(condition, keys, scope)
     if own:
         return tuple(dict.fromkeys(own))
     return check_condition(lifted(condition), group_scope(condition, keys, scope))
 
 
-def _figure_faults(condition: Condition, keys: tuple[GroupKey, ...], scope: Scope) -> Iterator[Fault]:
-    figures = figures_of(condition)
-    periodic = any(key.period is not None for key in keys)
+def rows_figure_faults(figure: Figure, keys: tuple[GroupKey, ...], scope: Scope) -> tuple[Fault, ...]:
+    """Every fault of one figure over groups of rows of `scope`."""
+    if isinstance(figure, Change) and all(key.period is None for key in keys):
+        message = f"`{print_operand(figure)}` needs a period in group_by, whose one before is compared"
+        return (Fault(message, figure.span),)
     over_time = not any(_is_one_day(key, scope.object_type) for key in keys)
-    for figure in figures:
-        if isinstance(figure, Change) and not periodic:
-            message = f"`{print_operand(figure)}` needs a period in group_by, whose one before is compared"
-            yield Fault(message, figure.span)
-        else:
-            yield from figure_faults(figure, scope, over_time=over_time)
+    return tuple(dict.fromkeys(figure_faults(figure, scope, over_time=over_time)))
 
 
 def _is_one_day(key: GroupKey, rows: ObjectType) -> bool:
@@ -94,9 +92,10 @@ def _is_one_day(key: GroupKey, rows: ObjectType) -> bool:
 def _row_faults(condition: Condition, keys: tuple[GroupKey, ...], scope: Scope) -> Iterator[Fault]:
     """What the condition asks of single rows, which a group is not."""
     names = {key.property for key in keys}
+    figures = {print_operand(figure) for figure in figures_of(condition)}
     for atom in atoms(lifted(condition)):
         for node in atom_nodes(atom):
-            if isinstance(node, PropertyRef) and node.link is None and "(" not in node.name and node.name not in names:
+            if isinstance(node, PropertyRef) and node.link is None and node.name not in names | figures:
                 yield Fault(_no_key(node, scope), node.span)
         if isinstance(atom, Presence) and atom.property.link is None and atom.property.name in names:
             yield Fault(f"'{atom.property}' is a key of the group, and never missing", atom.span)

@@ -7,6 +7,7 @@ from catalog.expressions.tree import (
     Aggregate,
     And,
     Arithmetic,
+    BaselineRef,
     Between,
     Call,
     Change,
@@ -24,7 +25,7 @@ from catalog.expressions.tree import (
 )
 
 
-def lifted(condition: Condition, kinds: tuple[type[Operand], ...] = (Aggregate, Change)) -> Condition:
+def lifted(condition: Condition, kinds: tuple[type[Operand], ...] = (Aggregate, Change, BaselineRef)) -> Condition:
     """The condition with a reference, named by the printed text, in place of each operand of some kinds.
 
     Of figures: what is asked of a group as of a row.
@@ -54,5 +55,5 @@ def _lift(operand: Operand, kinds: tuple[type[Operand], ...]) -> Operand:
             return Arithmetic(operator, _lift(left, kinds), _lift(right, kinds), span)
         case Call(function, arguments, span):
             return Call(function, tuple(_lift(argument, kinds) for argument in arguments), span)
-        case PropertyRef() | Literal() | LinkCount() | Aggregate() | Change():
+        case PropertyRef() | Literal() | LinkCount() | Aggregate() | Change() | BaselineRef():
             return operand

@@ -22,12 +22,14 @@ from catalog.datatypes import (
     Kind,
     decimal,
 )
+from catalog.expressions.baselines import BaselineRule
 from catalog.expressions.functions import argument_fault, result_type
 from catalog.expressions.printing import print_operand
 from catalog.expressions.tree import (
     Aggregate,
     Arithmetic,
     ArithmeticOperator,
+    BaselineRef,
     Call,
     Change,
     Function,
@@ -63,6 +65,21 @@ class Scope:
 
     contract: Contract
     object_type: ObjectType
+    baselines: tuple[BaselineRule, ...] = ()
+    """Those of the monitor whose condition it is."""
+
+    def baseline(self, ref: BaselineRef) -> BaselineRule:
+        """The rule that `ref` names.
+
+        Raises:
+            TypeFault: there is none; the message names the nearest.
+        """
+        found = next((rule for rule in self.baselines if rule.name == ref.name), None)
+        if found is None:
+            names = [rule.name for rule in self.baselines]
+            hint = did_you_mean(ref.name, names) or "; declare it under `baselines`"
+            raise TypeFault(f"the monitor has no baseline '{ref.name}'{hint}", ref.span)
+        return found
 
     def link(self, name: str) -> LinkType | None:
         """The link of that name that starts at this object type."""
@@ -146,7 +163,7 @@ def type_of(operand: Operand, scope: Scope) -> DataType:
         case LinkCount(link=link):
             scope.require_link(link, operand.span)
             return INTEGER
-        case Aggregate() | Change():
+        case Aggregate() | Change() | BaselineRef():
             raise TypeFault(f"`{print_operand(operand)}` needs a monitor with group_by", operand.span)
 
 
@@ -168,7 +185,7 @@ def unit_of(operand: Operand, scope: Scope) -> str | None:
             return None
         case Call(function=Function.ABS, arguments=(argument,)):
             return unit_of(argument, scope)
-        case Call() | LinkCount() | Aggregate() | Change():
+        case Call() | LinkCount() | Aggregate() | Change() | BaselineRef():
             return None
 
 

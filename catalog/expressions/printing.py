@@ -5,12 +5,14 @@ from __future__ import annotations
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 
+from catalog.expressions.baselines import BASELINE
 from catalog.expressions.tree import (
     TESTS,
     Aggregate,
     And,
     Arithmetic,
     ArithmeticOperator,
+    BaselineRef,
     Between,
     Call,
     Change,
@@ -88,6 +90,8 @@ def print_operand(operand: Operand) -> str:
             return f"{function}({', '.join(print_operand(argument) for argument in arguments)})"
         case LinkCount(link=link):
             return f"count({link})"
+        case BaselineRef(name=name):
+            return f"{BASELINE}.{name}"
         case Aggregate(function=function, argument=argument):
             return f"{function}({_argument(argument)})"
         case Change(operand=inner, relative=relative):

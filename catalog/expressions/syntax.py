@@ -15,12 +15,14 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedToken
 from lark.tree import Meta
 
 from catalog.datatypes import MAX_DIGITS
+from catalog.expressions.baselines import BASELINE
 from catalog.expressions.tree import (
     Aggregate,
     AggregateFunction,
     And,
     Arithmetic,
     ArithmeticOperator,
+    BaselineRef,
     Between,
     Call,
     Change,
@@ -54,6 +56,7 @@ KEYWORDS = frozenset({"and", "or", "not", "between", "in", "is", "missing", "pre
 """Words that cannot be the name of a property or link."""
 
 _QUOTED = re.compile(r"""'[^']*'|"[^"]*\"""")
+_ASKED_BASELINE = re.compile(rf"\b{BASELINE}\s*\.\s*[A-Za-z_][A-Za-z0-9_]*(?=\s*$)")
 _CALLED = re.compile(r"[A-Za-z]+(?=\s*\()")
 _NEGATION = re.compile(r"\bnot\b")
 _NUMBER_LIKE = re.compile(r"[0-9.][A-Za-z0-9_.,]*")
@@ -80,16 +83,27 @@ class _LiteralFault(Exception):
 
 def parse_condition(text: str) -> Condition | SyntaxFault:
     """The tree of a condition, or what is wrong with it and where."""
-    if len(text) > MAX_LENGTH:
-        return SyntaxFault(f"a condition has at most {MAX_LENGTH} characters, this one {len(text)}", (0, len(text)))
     if not text.strip():
         return SyntaxFault("expected a condition such as `hourly_rate < 25`, found nothing", (0, 0))
+    return cast("Condition | SyntaxFault", _parse(text, "start"))
+
+
+def parse_operand(text: str) -> Operand | SyntaxFault:
+    """The tree of an operand that stands alone, or what is wrong with it and where."""
+    if not text.strip():
+        return SyntaxFault("expected an operand such as `count()`, found nothing", (0, 0))
+    return cast("Operand | SyntaxFault", _parse(text, "operand"))
+
+
+def _parse(text: str, start: str) -> Condition | Operand | SyntaxFault:
+    if len(text) > MAX_LENGTH:
+        return SyntaxFault(f"a condition has at most {MAX_LENGTH} characters, this one {len(text)}", (0, len(text)))
     if (deep := _too_deep(text)) is not None:
         message = f"nested deeper than {MAX_DEPTH} levels or longer than {MAX_OPERATORS} operators; split the monitor"
         return SyntaxFault(message, (deep, deep + 1))
     try:
-        tree = _parser().parse(text)
-        return cast("Condition", _ToTree().transform(tree))
+        tree = _parser().parse(text, start=start)
+        return cast("Condition | Operand", _ToTree().transform(tree))
     except UnexpectedInput as error:
         return _explain(text, error)
     except VisitError as error:
@@ -101,7 +115,7 @@ def parse_condition(text: str) -> Condition | SyntaxFault:
 @cache
 def _parser() -> Lark:
     grammar = files("catalog.expressions").joinpath("grammar.lark").read_text("utf-8")
-    return Lark(grammar, parser="lalr", propagate_positions=True, maybe_placeholders=True)
+    return Lark(grammar, parser="lalr", start=["start", "operand"], propagate_positions=True, maybe_placeholders=True)
 
 
 def _too_deep(text: str) -> int | None:
@@ -131,6 +145,8 @@ def _explain(text: str, error: UnexpectedInput) -> SyntaxFault:
                 return SyntaxFault("unexpected '=='; write = for equality", (start - 1, start + 1))
             if (misread := _misread(error)) is not None:
                 return SyntaxFault(_unexpected(misread), (misread.start_pos or 0, misread.end_pos or 0))
+            if str(token) == "is" and (asked := _ASKED_BASELINE.search(text[:start])) is not None:
+                return SyntaxFault("a baseline is never missing: without history it is insufficient", asked.span())
             compared = token.type == "COMPARISON" and "NAME" not in error.accepts
             hint = "; a condition compares once: write `and` between two comparisons" if compared else ""
             return SyntaxFault(f"{_unexpected(str(token))}{hint}", (start, start + len(token)))
@@ -180,6 +196,12 @@ class _ToTree(Transformer[Token, Any]):
 
     def start(self, meta: Meta, items: list[Condition]) -> Condition:
         return items[0]
+
+    def operand(self, meta: Meta, items: list[Operand]) -> Operand:
+        return items[0]
+
+    def baseline(self, meta: Meta, items: list[Token]) -> Operand:
+        return BaselineRef(str(items[1]), span=_span(meta))
 
     def disjunction(self, meta: Meta, items: list[Condition]) -> Condition:
         return Or(tuple(items), span=_span(meta))

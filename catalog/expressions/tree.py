@@ -172,17 +172,22 @@ class Aggregate:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """`change(x)`: the group's figure less that of the period before, so a rise is positive.
-
-    `relative_change(x)` is the same over the absolute value of the figure before.
-    """
+    """`change(x)`: the figure less the one before, so a rise is positive; `relative_change(x)` over its size."""
 
     operand: Operand
     relative: bool = False
     span: Span = field(default=NOWHERE, compare=False)
 
 
-Operand: TypeAlias = PropertyRef | Literal | Arithmetic | Call | LinkCount | Aggregate | Change
+@dataclass(frozen=True, slots=True)
+class BaselineRef:
+    """`baseline.name`: what a figure of the group came to in earlier evaluations, as the monitor's file says."""
+
+    name: str
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+Operand: TypeAlias = PropertyRef | Literal | Arithmetic | Call | LinkCount | Aggregate | Change | BaselineRef
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,8 +264,7 @@ class Not:
 
 
 Comparing: TypeAlias = Comparison | Between | Membership
-Test: TypeAlias = Presence | Exists
-"""What is asked of the rows themselves, not of values."""
+Test: TypeAlias = Presence | Exists  # What is asked of the rows themselves, not of values.
 Atom: TypeAlias = Comparing | Test
 Condition: TypeAlias = Atom | And | Or | Not
 Deciding: TypeAlias = Comparing | Exists
@@ -297,7 +301,7 @@ def references(operand: Operand) -> Iterator[PropertyRef]:
             yield from references(argument) if argument is not None else ()
         case Change(operand=inner):
             yield from references(inner)
-        case Literal() | LinkCount():
+        case Literal() | LinkCount() | BaselineRef():
             return
 
 
@@ -318,7 +322,7 @@ def nodes(operand: Operand) -> Iterator[Operand]:
             yield from nodes(argument) if argument is not None else ()
         case Change(operand=inner):
             yield from nodes(inner)
-        case PropertyRef() | Literal() | LinkCount():
+        case PropertyRef() | Literal() | LinkCount() | BaselineRef():
             pass
     yield operand
 

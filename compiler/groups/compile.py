@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from catalog.expressions.checking import Scope
+from catalog.expressions.tree import Aggregate
+from compiler.compiled import HeldBaselines
 from compiler.dialects.dialect import Dialect
+from compiler.groups.measured import MeasuredSql, held_baselines, measured_aggregates
 from compiler.groups.members import MemberRelations
 from compiler.groups.plan import plan_groups
 from compiler.groups.rows import RowRelations
@@ -16,6 +19,20 @@ from monitors.definition import MonitorDefinition
 from monitors.grouping import Grouping
 
 
+@dataclass(frozen=True, slots=True)
+class GroupedMonitor:
+    """A grouped monitor before its queries are written."""
+
+    plan: MonitorPlan
+    members: list[Relation]
+    """The relations of the groups."""
+    measured: str | None = None
+    """The query of what is recorded of each group; None without baselines."""
+    measures: tuple[Aggregate, ...] = ()
+    """The figures that it gives, in its order."""
+    held: HeldBaselines | None = None
+
+
 def plan_grouped(
     definition: MonitorDefinition,
     grouping: Grouping,
@@ -23,8 +40,8 @@ def plan_grouped(
     physical: PhysicalColumns | None,
     at: datetime | None,
     dialect: Dialect,
-) -> tuple[MonitorPlan, list[Relation]]:
-    """A plan whose members are groups, and the relations that make them.
+) -> GroupedMonitor:
+    """A plan whose members are groups, the relations that make them, and what is recorded of each.
 
     Raises:
         LookupError: it depends on the slot's instant, and there is no `at`.
@@ -33,4 +50,9 @@ def plan_grouped(
     rows = RowRelations(plan, dialect)
     members = MemberRelations(plan, dialect, rows)
     judged = replace(plan.members, measures=members.measures(), physical=physical)
-    return judged, [*rows.relations(), *members.relations()]
+    relations = [*rows.relations(), *members.relations()]
+    if not definition.baselines:
+        return GroupedMonitor(judged, relations)
+    up_to_reasons = relations[: [item.name for item in relations].index(plan.spelled["reasoned"]) + 1]
+    measured = MeasuredSql(plan, dialect).select(up_to_reasons)
+    return GroupedMonitor(judged, relations, measured, measured_aggregates(plan), held_baselines(plan))

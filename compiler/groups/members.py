@@ -11,10 +11,11 @@ from catalog.datatypes import Kind
 from catalog.expressions.aggregates import Figure
 from catalog.expressions.groups import GroupKey
 from catalog.expressions.printing import print_operand
-from catalog.expressions.tree import Aggregate, AggregateFunction, Change
+from catalog.expressions.tree import Aggregate, AggregateFunction, BaselineRef, Change
 from compiler import names
 from compiler.dialects.dialect import Dialect
 from compiler.groups.figures import FigureSql, known
+from compiler.groups.measured import MeasuredSql
 from compiler.groups.plan import KEY, SLOT_DATE, GroupPlan
 from compiler.groups.rows import IS_ROW, PART, SCOPE_PARTIAL, RowRelations, covered_days, scope_cause
 from compiler.plan import Measure
@@ -42,6 +43,7 @@ class MemberRelations:
         self._dialect = dialect
         self._rows = rows
         self._sql = FigureSql(plan.rows.scope, dialect)
+        self._measured = MeasuredSql(plan, dialect)
         self._keys = plan.grouping.keys
 
     def measures(self) -> dict[str, Measure]:
@@ -63,7 +65,7 @@ class MemberRelations:
         if any(isinstance(figure, Change) for figure in self._plan.figures):
             relations.append(self._changed())
             source = f"{spelled['changed']} AS g"
-        return [*relations, self._member(source)]
+        return [*relations, self._member(f"{source}{self._measured.join()}")]
 
     def _g(self, name: str) -> str:
         return f"g.{self._dialect.identifier(name)}"
@@ -235,6 +237,8 @@ class MemberRelations:
         if isinstance(figure, Aggregate):
             return self._aggregate_causes(figure, "g")
         name = print_operand(figure)
+        if isinstance(figure, BaselineRef):
+            return [(name, self._measured.cause(figure))]
         operands = [operand for operand, _ in self._change_causes(figure)]
         return [(operand, self._g(names.input_cause(name, number))) for number, operand in enumerate(operands, start=1)]
 
@@ -298,14 +302,17 @@ class MemberRelations:
         return f"({self._g(ROWS)} > 0 AND NOT {self._g(IS_EXPECTED)} AND {self._has_key()})"
 
     def _figure_columns(self, item: Property, figure: Figure) -> Iterator[Selection]:
-        value, reason = self._g(item.name), self._g(names.reason(item.name))
+        columns = (item.name, names.reason(item.name), names.partial(item.name))
+        value, reason, partial = (self._g(name) for name in columns)
+        if isinstance(figure, BaselineRef):
+            value, reason, partial = self._measured.value(figure), self._measured.reason(figure), "FALSE"
         # What many groups' rows come to is no figure of any of them, so rows without a key show none.
         given = f"{reason} IS NULL AND {self._has_key()}"
         yield f"CASE WHEN {given} THEN {value} END", item.name
         yield f"CASE WHEN {given} THEN {self._shown(item, value)} END", names.shown(item.name)
         yield "CAST(NULL AS VARCHAR)", names.cause(item.name)
         yield reason, names.reason(item.name)
-        yield self._g(names.partial(item.name)), names.partial(item.name)
+        yield partial, names.partial(item.name)
         for number, (_, cause) in enumerate(self._causes(figure), start=1):
             yield cause, names.input_cause(item.name, number)
 

@@ -53,7 +53,7 @@ class GroupPlan:
     where: Condition | None
     figures: tuple[Figure, ...]
     aggregates: tuple[Aggregate, ...]
-    """Those that figures are, and those that they are changes of."""
+    """Those that figures are, those that they are changes of, and those that are recorded."""
     rows: MonitorPlan
     """Reads the rows; its condition holds `where` and whatever a share is taken of."""
     members: MonitorPlan
@@ -88,7 +88,7 @@ def plan_groups(
     Raises:
         LookupError: it depends on the slot's instant, and there is no `at`.
     """
-    figures, aggregates = figures_of(definition.breach_when), aggregates_of(definition.breach_when)
+    figures, aggregates = figures_of(definition.breach_when), aggregates_in(definition)
     rows = _plan_rows(definition, grouping, scope, physical, at)
     expect, period = grouping.expect, grouping.period
     expected, days = None, None
@@ -104,6 +104,11 @@ def plan_groups(
     return GroupPlan(grouping, definition.where, figures, aggregates, rows, members, expected, days, spelled)
 
 
+def aggregates_in(definition: MonitorDefinition) -> tuple[Aggregate, ...]:
+    """The aggregates of the condition, those inside changes, and those that baselines are taken of, each once."""
+    return tuple(dict.fromkeys([*aggregates_of(definition.breach_when), *(rule.of for rule in definition.baselines)]))
+
+
 def _plan_rows(
     definition: MonitorDefinition,
     grouping: Grouping,
@@ -111,11 +116,11 @@ def _plan_rows(
     physical: PhysicalColumns | None,
     at: datetime | None,
 ) -> MonitorPlan:
-    shares = [condition for aggregate in aggregates_of(definition.breach_when) for condition in _condition(aggregate)]
+    shares = [condition for aggregate in aggregates_in(definition) for condition in _condition(aggregate)]
     asked = And((*([definition.where] if definition.where is not None else []), *shares))
-    plan = plan_monitor(replace(definition, breach_when=asked, where=None), scope, physical, at)
+    plan = plan_monitor(replace(definition, breach_when=asked, where=None, baselines=()), scope, physical, at)
     named = [key.property for key in grouping.keys]
-    for aggregate in aggregates_of(definition.breach_when):
+    for aggregate in aggregates_in(definition):
         named += [ref.name for ref in references(aggregate) if ref.link is None]
     member = relation_plan(ROW, scope.object_type, [*(item.name for item in plan.member.properties), *named])
     links = tuple(replace(item, far=replace(item.far, relation=f"{ROW}_{item.far.relation}")) for item in plan.links)
@@ -152,7 +157,7 @@ def _plan_members(
     groups = replace(groups, properties=(*groups.properties, *added))
     condition = lifted(definition.breach_when)
     known = Comparison(ComparisonOperator.EQUAL, PropertyRef(KEY), Literal(True)) if grouping.keys else None
-    judged = replace(definition, breach_when=condition, where=known, grouping=None)
+    judged = replace(definition, breach_when=condition, where=known, grouping=None, baselines=())
     contract = scope.contract
     if grouping.as_of_slot:
         links = tuple(_on_the_slot(link, scope.object_type) for link in contract.link_types)

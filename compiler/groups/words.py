@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from catalog.contract import Contract, ObjectType
-from catalog.expressions.aggregates import aggregates_of, figures_of
+from catalog.expressions.aggregates import figures_of
+from catalog.expressions.baselines import BASELINE
 from catalog.expressions.groups import GroupKey
-from catalog.expressions.printing import print_condition
+from catalog.expressions.printing import print_condition, print_operand
 from catalog.expressions.tree import AggregateFunction, Change
+from compiler.groups.plan import aggregates_in
 from monitors.definition import MonitorDefinition
 from monitors.grouping import Coverage, DayRange, Expectation, Grouping, LastPeriods
 
@@ -31,18 +33,36 @@ def figure_lines(definition: MonitorDefinition, grouping: Grouping, contract: Co
     lines += _insufficient_lines(definition, grouping)
     if definition.where is not None:
         lines.append("  A row for which `where` is unknown is not determinate for any figure of its group.")
-    functions = {aggregate.function for aggregate in aggregates_of(definition.breach_when)}
+    functions = {aggregate.function for aggregate in aggregates_in(definition)}
     if AggregateFunction.COUNT in functions:
         lines.append("  count() is the number of rows; over none it is 0, and decides.")
     if functions - {AggregateFunction.COUNT}:
         lines.append("  left_missing: over no row there is no other figure.")
     if any(isinstance(figure, Change) for figure in figures_of(definition.breach_when)):
         lines.append("  A change is this period less the one before; without that one it is insufficient.")
+    return [*lines, *_baseline_lines(definition, contract)]
+
+
+def _baseline_lines(definition: MonitorDefinition, contract: Contract) -> list[str]:
+    """What each baseline is, and which evaluations it looks back on."""
+    if not definition.baselines:
+        return []
+    schedule = definition.schedule
+    zone = (schedule.timezone if schedule is not None else None) or contract.calendar.time_zone
+    lines = [""]
+    for rule in definition.baselines:
+        weekday = f" on the slot's weekday ({zone})" if rule.same_weekday else ""
+        which = f"the last {rule.last} evaluations{weekday}" if rule.last > 1 else f"the last evaluation{weekday}"
+        lines.append(f"{BASELINE}.{rule.name}: the {rule.statistic} of {print_operand(rule.of)} in {which}.")
+        values = "value" if rule.min_history == 1 else "values"
+        lines.append(f"  insufficient: a group has fewer than {rule.min_history} {values} in them.")
+    asked = "that people asked for" if schedule is None else "of its schedule"
+    lines.append(f"  They are this monitor's own, {asked}, for slots before the one that is evaluated.")
     return lines
 
 
 def _insufficient_lines(definition: MonitorDefinition, grouping: Grouping) -> list[str]:
-    only_counts = all(item.function is AggregateFunction.COUNT for item in aggregates_of(definition.breach_when))
+    only_counts = all(item.function is AggregateFunction.COUNT for item in aggregates_in(definition))
     needs = [] if only_counts else [f"fewer than {grouping.min_count}" if grouping.min_count > 1 else "none"]
     needs += [_coverage(grouping.min_coverage, grouping)] if grouping.min_coverage is not None else []
     return [f"  insufficient: {', or '.join(needs)} of them is determinate."] if needs else []

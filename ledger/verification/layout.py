@@ -54,6 +54,13 @@ MEMBER = BoundRows(
     _columns("evaluation_id verdict member_key reason causes operands provenance salt erased", "ordinal", "partial"),
     {"member_key": "{}", "operands": "{}", "provenance": "[]"},
 )
+MEASURE = BoundRows(
+    "measure",
+    "evaluation_id",
+    ("measure_hash", "ordinal"),
+    _columns("evaluation_id measure_hash measure member_key value reason salt erased", "ordinal"),
+    {"member_key": "{}"},
+)
 OUTCOME = BoundRows(
     "outcome",
     "request_id",
@@ -74,7 +81,7 @@ OUTCOME = BoundRows(
 )
 
 LAYOUT: Mapping[str, tuple[BoundRows, ...]] = {
-    "evaluation": (EVALUATION, AUDIT, MEMBER),
+    "evaluation": (EVALUATION, AUDIT, MEMBER, MEASURE),
     "outcome": (OUTCOME,),
 }
 """By entry type; tables in the order in which their rows are hashed."""

@@ -29,6 +29,7 @@ PAGES = (
     "docs/how-to/ask.md",
     "docs/how-to/changing-exports.md",
     "docs/how-to/test-a-monitor.md",
+    "docs/how-to/own-history.md",
 )
 
 NOT_RUN_HERE = {

@@ -16,7 +16,7 @@ from ledger.entries import EntryType, LedgerEntry
 from trivet.canonical import canonical_json
 from worker.binding import EVALUATION_BINDING
 from worker.stores import open_store, upgrade_store
-from worker.tables import audit, evaluation, member
+from worker.tables import audit, evaluation, measure, member
 
 MIGRATIONS = Path(__file__).parents[2] / "migrations"
 
@@ -54,7 +54,7 @@ def lift_guards(connection: sa.Connection) -> None:
         for name in connection.exec_driver_sql(names).scalars().all():
             connection.exec_driver_sql(f"DROP TRIGGER {name}")
         return
-    for table in ("ledger_entry", "ledger_head", "evaluation", "audit", "member", "outcome"):
+    for table in ("ledger_entry", "ledger_head", "evaluation", "audit", "member", "measure", "outcome"):
         connection.exec_driver_sql(f"ALTER TABLE {table} DISABLE TRIGGER USER")
 
 
@@ -64,12 +64,15 @@ def record_evaluation(
     slot: str = "2026-11-30T06:00:00",
     members: int = 3,
     trigger: str = "schedule",
+    measures: int = 0,
 ) -> LedgerEntry:
-    """Writes an evaluation with its audit rows and members, and appends its ledger entry."""
+    """Writes an evaluation with its audit rows, members and measures, and appends its ledger entry."""
     connection.execute(sa.insert(evaluation), _evaluation(evaluation_id, slot, members) | {"trigger": trigger})
     connection.execute(sa.insert(audit), _audit(evaluation_id, members))
     if members:
         connection.execute(sa.insert(member), [_member(evaluation_id, n) for n in range(1, members + 1)])
+    if measures:
+        connection.execute(sa.insert(measure), [_measure(evaluation_id, n) for n in range(1, measures + 1)])
     root = collect_rows_root(connection, EVALUATION_BINDING, evaluation_id)
     return append(connection, EntryType.EVALUATION, evaluation_id, {"rows_root": root.hex(), "version": 1})
 
@@ -137,5 +140,18 @@ def _member(evaluation_id: str, ordinal: int) -> dict[str, Any]:
         "operands": _json({"governed_by.min_hourly_rate": "28.04", "hourly_rate": f"27.{ordinal:02}"}),
         "provenance": _json([{"document": "café.pdf", "page": ordinal}]),
         "partial": ordinal % 2 == 0,
+        "salt": f"{ordinal:032x}",
+    }
+
+
+def _measure(evaluation_id: str, ordinal: int) -> dict[str, Any]:
+    return {
+        "evaluation_id": evaluation_id,
+        "measure_hash": "e" * 64,
+        "ordinal": ordinal,
+        "measure": "count()",
+        "member_key": f'{{"employee_id":"{evaluation_id}-{ordinal:04}"}}',
+        "value": None if ordinal % 3 == 0 else str(ordinal),
+        "reason": "insufficient" if ordinal % 3 == 0 else None,
         "salt": f"{ordinal:032x}",
     }

@@ -24,7 +24,7 @@ from ledger.texts import PublishedText
 from ledger.verification.notes import read_witness
 from tests.integration.store import lift_guards, record_evaluation, record_silence
 from trivet.canonical import content_hash
-from worker.tables import audit, evaluation, member
+from worker.tables import audit, evaluation, measure, member
 
 KEY = new_signing_key("example.com/log")
 NOW = datetime(2026, 11, 30, 6, tzinfo=UTC)
@@ -79,7 +79,8 @@ def record_history(connection: sa.Connection, random: Random) -> History:
                 size = record_silence(connection, f"S{number}").seq
             case "evaluation":
                 slot = f"2026-{1 + number // 28:02}-{1 + number % 28:02}T06:00:00"
-                size = record_evaluation(connection, f"E{number}", slot, random.randint(0, 4)).seq
+                members, measures = random.randint(0, 4), random.choice([0, 0, 1, 3])
+                size = record_evaluation(connection, f"E{number}", slot, members, measures=measures).seq
                 bound.append(size)
             case "text":
                 content = {"id": f"monitor-{number}"}
@@ -149,7 +150,7 @@ def flip_entry(connection: sa.Connection, history: History, random: Random) -> D
 
 
 def _some_row(connection: sa.Connection, random: Random) -> tuple[sa.TableClause, sa.Table, dict[str, Any]] | None:
-    table = random.choice([evaluation, audit, member])
+    table = random.choice([evaluation, audit, member, measure])
     stored = as_stored(table)
     rows = [dict(row) for row in connection.execute(sa.select(stored)).mappings()]
     return (stored, table, random.choice(rows)) if rows else None
@@ -260,7 +261,7 @@ def cut_with_head(connection: sa.Connection, history: History, random: Random) -
     rows = _entries(connection)[:kept]
     gone = [row["subject_id"] for row in _entries(connection)[kept:]]
     connection.execute(sa.delete(ENTRY).where(ENTRY.c.seq > kept))
-    for table in (member, audit, evaluation):
+    for table in (measure, member, audit, evaluation):
         stored = as_stored(table)
         connection.execute(sa.delete(stored).where(stored.c.evaluation_id.in_(gone)))
     set_head(connection, rows)
@@ -356,6 +357,7 @@ def unguard(connection: sa.Connection) -> None:
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql("ALTER TABLE ledger_entry DROP CONSTRAINT uq_ledger_entry_prev_hash")
         connection.exec_driver_sql("ALTER TABLE member DROP CONSTRAINT fk_member_evaluation_id_evaluation")
+        connection.exec_driver_sql("ALTER TABLE measure DROP CONSTRAINT fk_measure_evaluation_id_evaluation")
         connection.exec_driver_sql("ALTER TABLE audit DROP CONSTRAINT fk_audit_evaluation_id_evaluation")
 
 

@@ -57,6 +57,7 @@ def test_the_role_cannot_change_what_was_recorded(as_role: sa.Engine, tmp_path: 
         "TRUNCATE ledger_entry",
         "DELETE FROM ledger_head",
         "UPDATE member SET verdict = 'compliant'",
+        "UPDATE measure SET value = '7'",
         "DELETE FROM evaluation",
         "TRUNCATE audit CASCADE",
         "DROP TRIGGER ledger_entry_update ON ledger_entry",

@@ -10,12 +10,13 @@ from ledger.verification.verify import verify_store
 from tests.integration.store import record_evaluation, record_silence
 from worker.stores import read_only
 
-FIXED = ("ledger_entry", "evaluation", "audit", "member", "outcome")
+FIXED = ("ledger_entry", "evaluation", "audit", "member", "measure", "outcome")
 CHANGES = {
     "ledger_entry": "payload = '{}'",
     "evaluation": "verdict = 'compliant'",
     "audit": "count = 0",
     "member": "partial = NOT partial",
+    "measure": "value = '7'",
     "outcome": "state = 'ANSWER'",
 }
 OUTCOME = (
@@ -29,7 +30,7 @@ OUTCOME = (
 def store(any_store: sa.Engine) -> sa.Engine:
     with any_store.begin() as connection:
         connection.exec_driver_sql(OUTCOME)
-        record_evaluation(connection, "E1")
+        record_evaluation(connection, "E1", measures=2)
         record_silence(connection, "S1")
     return any_store
 

@@ -13,6 +13,7 @@ from catalog.expressions.tree import (
     Aggregate,
     AggregateFunction,
     And,
+    BaselineRef,
     Between,
     Change,
     Comparison,
@@ -62,15 +63,21 @@ class Figures:
         """The unit of a figure: that of the values that it is one of, or adds up."""
         if isinstance(node, Change):
             return None if node.relative else self.unit(node.operand)
+        if isinstance(node, BaselineRef):
+            (rule,) = [item for item in self.of.definition.baselines if item.name == node.name]
+            return self.unit(rule.of)
         assert isinstance(node, Aggregate)
         if node.function in _WITHOUT_UNIT or node.argument is None or isinstance(node.argument, _ROW_CONDITION):
             return None
         return unit_of(node.argument, self.of.place.units)
 
-    def figure(self, node: Aggregate | Change, key: Key, group: Group) -> GroupFigure:
+    def figure(self, node: Aggregate | Change | BaselineRef, key: Key, group: Group) -> GroupFigure:
         """One figure of one group."""
         if isinstance(node, Aggregate):
             return self._aggregate(node, key, group)
+        if isinstance(node, BaselineRef):
+            held = self.of.baselines[node.name].get(key)
+            return _unknown(Reason.INSUFFICIENT, {}, False) if held is None else _known(held)
         assert isinstance(node.operand, Aggregate)
         now = self._aggregate(node.operand, key, group)
         if now.unknown is not None:
@@ -191,6 +198,10 @@ def _listed(decision: Decision) -> list[tuple[str, Cause]]:
         for operand, causes in unknown.causes.items()
         for cause in causes
     ]
+
+
+def _known(value: Value) -> GroupFigure:
+    return GroupFigure(Determinate(value), None, partial=False)
 
 
 def _unknown(reason: Reason, causes: Mapping[str, set[Cause]], partial: bool) -> GroupFigure:

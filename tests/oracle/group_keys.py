@@ -22,6 +22,8 @@ from tests.oracle.outcomes import Determinate, Instant, Outcome, Value, cause_of
 from trivet.verdicts import Cause
 
 Key: TypeAlias = tuple[Value, ...]
+Baselines: TypeAlias = Mapping[str, Mapping[Key, Value]]
+"""By name, what a baseline comes to in each group that has a history."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +55,10 @@ class GroupedRows:
         grouping: Grouping,
         tables: Mapping[str, Table],
         at: datetime,
+        baselines: Baselines | None = None,
     ) -> None:
         self.contract, self.definition, self.grouping, self.tables, self.at = contract, definition, grouping, tables, at
+        self.baselines = baselines or {}
         self.of = object_type_of(contract, definition.object)
         self.zone = ZoneInfo(contract.calendar.time_zone)
         self.place = Place(self.zone, at, units_of(self.of, contract))

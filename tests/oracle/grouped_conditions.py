@@ -7,16 +7,18 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
 
 from catalog.expressions.printing import print_operand
-from catalog.expressions.tree import Aggregate, Change, Condition, PropertyRef
+from catalog.expressions.tree import Aggregate, BaselineRef, Change, Condition, PropertyRef
 
 Tree = TypeVar("Tree")
 
 
 def lift(condition: Condition) -> Condition:
     """The condition with a property, named by its text, for each figure."""
-    return swap(
-        condition, lambda node: PropertyRef(print_operand(node)) if isinstance(node, Aggregate | Change) else None
-    )
+    return swap(condition, _lifted)
+
+
+def _lifted(node: Any) -> PropertyRef | None:
+    return PropertyRef(print_operand(node)) if isinstance(node, Aggregate | Change | BaselineRef) else None
 
 
 def swap(tree: Tree, instead: Callable[[Any], Any]) -> Tree:

@@ -14,6 +14,7 @@ from catalog.expressions.printing import print_operand
 from catalog.expressions.tree import (
     Aggregate,
     And,
+    BaselineRef,
     Between,
     Change,
     Comparison,
@@ -34,7 +35,7 @@ from tests.oracle.comparisons import Situation, Unknown, merged
 from tests.oracle.conditions import decide
 from tests.oracle.evaluation import Table, merged_causes
 from tests.oracle.group_figures import Figures
-from tests.oracle.group_keys import Group, GroupedRows, Key
+from tests.oracle.group_keys import Baselines, Group, GroupedRows, Key
 from tests.oracle.grouped_conditions import lift
 from tests.oracle.linking import Outcomes, match_rows
 from tests.oracle.outcomes import Determinate, Instant, Outcome, Value
@@ -71,11 +72,15 @@ class GroupResult:
 
 
 def judge_groups(
-    contract: Contract, definition: MonitorDefinition, tables: Mapping[str, Table], at: datetime
+    contract: Contract,
+    definition: MonitorDefinition,
+    tables: Mapping[str, Table],
+    at: datetime,
+    baselines: Baselines | None = None,
 ) -> GroupResult:
     """The verdict of every group, and of what has no key."""
     assert definition.grouping is not None
-    return _Judging(GroupedRows(contract, definition, definition.grouping, tables, at)).result()
+    return _Judging(GroupedRows(contract, definition, definition.grouping, tables, at, baselines)).result()
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +131,7 @@ class _Judging:
             {name: figure.unknown for name, figure in figures.items() if figure.unknown is not None},
         )
         decision = decide(lift(self.rows.definition.breach_when), situation)
-        shown = tuple(self._shown(index, value) for index, value in enumerate(key))
+        shown = shown_key(self.rows.grouping.keys, key)
         if decision.truth is None:
             reason = min((unknown.reason for unknown in decision.counting), key=_PRECEDENCE.index)
             return GroupMember(shown, Verdict.NO_DATA, reason, merged_causes(decision.counting), partial=False)
@@ -156,25 +161,30 @@ class _Judging:
         dates: EffectiveDates = replace(link.as_of, date="the slot")
         return replace(link, as_of=dates), {**own, "the slot": Determinate(moment)}
 
-    def _shown(self, index: int, value: Value) -> str:
-        key = self.rows.grouping.keys[index]
-        if key.period is not None and isinstance(value, date):
-            return label(key.period, value)
-        match value:
-            case bool():
-                return "true" if value else "false"
-            case Instant(microseconds=micros):
-                moment = datetime(1970, 1, 1) + timedelta(microseconds=micros)
-                text = moment.isoformat(timespec="microseconds")
-                return f"{text.removesuffix('.000000') if not moment.microsecond else text.rstrip('0')}Z"
-            case date():
-                return value.isoformat()
-            case _:
-                text = f"{value:f}" if not isinstance(value, str | int) else str(value)
-                return text.rstrip("0").rstrip(".") if "." in text and not isinstance(value, str) else text
+
+def shown_key(keys: Sequence[GroupKey], values: Key) -> tuple[str, ...]:
+    """A key as people read it."""
+    return tuple(_shown(key, value) for key, value in zip(keys, values, strict=True))
 
 
-def _named(condition: Condition) -> list[Aggregate | Change]:
+def _shown(key: GroupKey, value: Value) -> str:
+    if key.period is not None and isinstance(value, date):
+        return label(key.period, value)
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case Instant(microseconds=micros):
+            moment = datetime(1970, 1, 1) + timedelta(microseconds=micros)
+            text = moment.isoformat(timespec="microseconds")
+            return f"{text.removesuffix('.000000') if not moment.microsecond else text.rstrip('0')}Z"
+        case date():
+            return value.isoformat()
+        case _:
+            text = f"{value:f}" if not isinstance(value, str | int) else str(value)
+            return text.rstrip("0").rstrip(".") if "." in text and not isinstance(value, str) else text
+
+
+def _named(condition: Condition) -> list[Aggregate | Change | BaselineRef]:
     """The figures of a condition: aggregates, but for those inside a change."""
     match condition:
         case And(items=items) | Or(items=items):
@@ -191,7 +201,7 @@ def _named(condition: Condition) -> list[Aggregate | Change]:
             return []
 
 
-def _inside(operands: Sequence[Operand]) -> list[Aggregate | Change]:
+def _inside(operands: Sequence[Operand]) -> list[Aggregate | Change | BaselineRef]:
     every = [node for operand in operands for node in nodes(operand)]
     changes = [node for node in every if isinstance(node, Change)]
     hidden = [inner for node in changes for inner in nodes(node.operand)]
@@ -199,4 +209,4 @@ def _inside(operands: Sequence[Operand]) -> list[Aggregate | Change]:
     for inner in hidden:
         if isinstance(inner, Aggregate):
             plain.remove(inner)
-    return [*changes, *plain]
+    return [*changes, *plain, *(node for node in every if isinstance(node, BaselineRef))]

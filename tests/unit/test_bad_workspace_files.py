@@ -15,7 +15,7 @@ import pytest
 from catalog import link_rules, loading, object_rules
 from catalog.contract import Contract
 from catalog.loading import load_contract
-from monitors import cron, grouping_rules, rule_test_loading
+from monitors import baseline_rules, cron, grouping_rules, rule_test_loading
 from monitors import loading as monitor_loading
 from monitors.loading import load_monitors
 from trivet.documents import read_yaml
@@ -106,11 +106,13 @@ def messages(module: ModuleType) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "module", [loading, object_rules, link_rules, monitor_loading, grouping_rules, rule_test_loading, cron]
+    "module",
+    [loading, object_rules, link_rules, monitor_loading, grouping_rules, baseline_rules, rule_test_loading, cron],
 )
 def test_every_finding_that_the_code_can_tell_is_told_by_some_case(module: ModuleType) -> None:
     told = "\n".join(line for file in [*CONTRACTS, *MONITORS] for line in expected(file))
-    # Findings about several files stand in tests/unit/test_contract_loading.py; no cron line is known
-    # that is well formed and yet never comes due.
-    assert {text for text in messages(module) if text not in told} <= {"already stands in ", "' never comes due"}
+    # Findings about several files stand in tests/unit/test_contract_loading.py, and one that takes an odd contract in
+    # tests/unit/test_baseline_rules.py; no cron line is known that is well formed and yet never comes due.
+    elsewhere = {"already stands in ", "' never comes due", ", under which earlier values are held; rename it"}
+    assert {text for text in messages(module) if text not in told} <= elsewhere
     assert len(messages(module)) >= 3

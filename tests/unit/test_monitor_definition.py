@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from catalog.contract import Contract
+from catalog.expressions.baselines import BaselineRule, Statistic
 from catalog.expressions.groups import GroupKey
 from catalog.expressions.syntax import SyntaxFault, parse_condition
-from catalog.expressions.tree import Condition
+from catalog.expressions.tree import Aggregate, AggregateFunction, Condition
 from catalog.loading import load_contract
 from catalog.periods import Period
 from monitors.definition import MonitorDefinition, NoDataPolicy, Schedule
@@ -211,6 +212,7 @@ CHANGES: dict[str, Any] = {
     "breach_when": parsed("rate < 21"),
     "where": parsed("rate > 0"),
     "grouping": Grouping((GroupKey("level"),)),
+    "baselines": (BaselineRule("usual", Aggregate(AggregateFunction.COUNT, None), Statistic.MEAN, 3, 3),),
     "strict": True,
     "allow_empty": True,
     "samples": 7,
@@ -229,7 +231,7 @@ CHANGES: dict[str, Any] = {
     "tests": (RuleTest("t", {}, None, (), (), True, {}, Finding("m.yaml", None, "", "")),),
     "file": "elsewhere.yaml",
 }
-DECIDING = {"id", "object", "breach_when", "where", "grouping", "strict", "allow_empty"}
+DECIDING = {"id", "object", "breach_when", "where", "grouping", "baselines", "strict", "allow_empty"}
 
 
 def test_every_field_is_known_to_decide_or_not_to() -> None:
