@@ -8,18 +8,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 from zoneinfo import ZoneInfo
 
 import click
 
 from cli.output import Output
-from monitors.definition import MonitorDefinition
 from trivet.clock import Clock, SystemClock
 from trivet.errors import UsageError
 from trivet.findings import did_you_mean
-from worker.bootstrap import Wiring
-from worker.workspace import Workspace, read_workspace
+
+if TYPE_CHECKING:
+    from monitors.definition import MonitorDefinition
+    from worker.bootstrap import Wiring
+    from worker.workspace import Workspace
 
 P = ParamSpec("P")
 
@@ -32,6 +34,8 @@ class Invocation:
     clock: Clock = field(default_factory=SystemClock)
     output: Output = field(default_factory=Output)
     directory: Path | None = None
+    has_begun: bool = False
+    """Whether the command itself was called, and not only its help."""
 
     @property
     def path(self) -> Path:
@@ -43,6 +47,9 @@ class Invocation:
 
     def workspace(self) -> Workspace:
         """The workspace's files, read and checked."""
+        # Most of what the program consists of: not for a command that reads no workspace.
+        from worker.workspace import read_workspace
+
         return read_workspace(self.path, self.environment)
 
     def instant(self, at: str | None, zone: str) -> datetime:
@@ -64,6 +71,8 @@ class Invocation:
 
     def wiring(self, workspace: Workspace | None = None) -> Wiring:
         """The parts built from the workspace's settings."""
+        from worker.bootstrap import Wiring
+
         read = workspace or self.workspace()
         return Wiring(read.path, read.require_settings(), self.environment, self.clock)
 
@@ -101,6 +110,7 @@ def command(function: Callable[Concatenate[Invocation, P], int | None]) -> Calla
             invocation.directory = directory
         if as_json:
             invocation.output.as_json = True
+        invocation.has_begun = True
         return function(invocation, *args, **kwargs)
 
     return wrapped  # type: ignore[return-value]

@@ -11,24 +11,8 @@ from pathlib import Path
 
 import click
 
-from cli.alerts import alerts
-from cli.ask import ask
-from cli.check import check
-from cli.db import db
-from cli.demo import demo
-from cli.doctor import doctor
-from cli.evals import evals
-from cli.evaluate import evaluate
-from cli.ingest import ingest
-from cli.init import init
 from cli.invocation import Invocation
-from cli.ledger import ledger
-from cli.monitors import monitors
-from cli.production import beat, worker
-from cli.referee import referee
-from cli.run import run_daemon
-from cli.schema import schema
-from cli.settings import settings
+from cli.lazy import LazyCommands
 from trivet import __version__
 from trivet.errors import InputError, TrivetError, UsageError
 from trivet.exits import Exit
@@ -36,7 +20,32 @@ from trivet.exits import Exit
 _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+_COMPLETE = "_TRIVET_COMPLETE"
+_COMMANDS = LazyCommands(
+    {
+        "alerts": "cli.alerts:alerts",
+        "ask": "cli.ask:ask",
+        "beat": "cli.production:beat",
+        "check": "cli.check:check",
+        "db": "cli.db:db",
+        "demo": "cli.demo:demo",
+        "doctor": "cli.doctor:doctor",
+        "evals": "cli.evals:evals",
+        "evaluate": "cli.evaluate:evaluate",
+        "ingest": "cli.ingest:ingest",
+        "init": "cli.init:init",
+        "ledger": "cli.ledger:ledger",
+        "monitors": "cli.monitors:monitors",
+        "referee": "cli.referee:referee",
+        "run": "cli.run:run_daemon",
+        "schema": "cli.schema:schema",
+        "settings": "cli.settings:settings",
+        "worker": "cli.production:worker",
+    }
+)
+
+
+@click.group(commands=_COMMANDS, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.option(
     "-C",
     "directory",
@@ -53,18 +62,11 @@ def trivet(context: click.Context, directory: Path | None, as_json: bool) -> Non
     invocation.output.as_json |= as_json
 
 
-for _command in (demo, init, check, ingest, monitors, evaluate, ledger, db, schema, settings, doctor):
-    trivet.add_command(_command)
-trivet.add_command(alerts)
-for _command in (run_daemon, beat, worker):
-    trivet.add_command(_command)
-trivet.add_command(referee)
-trivet.add_command(ask)
-trivet.add_command(evals)
-
-
 def main() -> None:
     """Entry point of the console script."""
+    if _COMPLETE in os.environ:
+        # A shell asks how a line goes on; Click answers and ends.
+        trivet.main(prog_name="trivet", complete_var=_COMPLETE)
     sys.exit(run(sys.argv[1:]))
 
 
@@ -75,7 +77,7 @@ def run(arguments: Sequence[str]) -> int:
     invocation.output.as_json = "--json" in arguments
     try:
         _set_up_logging()
-        result = trivet.main(args=list(arguments), prog_name="trivet", standalone_mode=False, obj=invocation)
+        result = _invoke(arguments, invocation)
         invocation.output.flush()
         return int(result or 0)
     except click.exceptions.NoArgsIsHelpError as error:
@@ -100,6 +102,20 @@ def run(arguments: Sequence[str]) -> int:
             traceback.print_exc()
         message = f"fault in Trivet: {type(error).__name__}: {error}; TRIVET_DEBUG=1 shows where"
         return _end(invocation, Exit.FAULT, message)
+
+
+def _invoke(arguments: Sequence[str], invocation: Invocation) -> int | None:
+    # As `trivet.main` does, which would end the program wherever a pipe breaks, with the code of a breach.
+    try:
+        with trivet.make_context("trivet", list(arguments), obj=invocation) as context:
+            result: int | None = trivet.invoke(context)
+            return result
+    except BrokenPipeError:
+        if invocation.has_begun:
+            raise
+        # Commands write through `Output`, which outlives its reader; Click's help does not.
+        invocation.output.let_go()
+        return None
 
 
 def _set_up_logging() -> None:

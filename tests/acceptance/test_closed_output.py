@@ -16,6 +16,9 @@ CODES = {
     "evaluate hours-over-limits --json": 64,
     "monitors list": 0,
     "schema": 0,
+    "--help": 0,
+    "--version": 0,
+    "evaluate --help": 0,
 }
 
 
