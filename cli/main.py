@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
 import traceback
@@ -16,9 +15,7 @@ from cli.lazy import LazyCommands
 from trivet import __version__
 from trivet.errors import InputError, TrivetError, UsageError
 from trivet.exits import Exit
-
-_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
-
+from trivet.logs import LEVELS, LogForm, set_up_logs
 
 _COMPLETE = "_TRIVET_COMPLETE"
 _COMMANDS = LazyCommands(
@@ -119,10 +116,12 @@ def _invoke(arguments: Sequence[str], invocation: Invocation) -> int | None:
 
 
 def _set_up_logging() -> None:
-    level = os.environ.get("TRIVET_LOG", "WARNING")
-    if level.upper() not in _LEVELS:
-        raise UsageError(f"TRIVET_LOG: '{level}' is no level; use one of {', '.join(_LEVELS)}")
-    logging.basicConfig(stream=sys.stderr, level=level.upper())
+    level, form = os.environ.get("TRIVET_LOG", "WARNING"), os.environ.get("TRIVET_LOG_FORM")
+    if level.upper() not in LEVELS:
+        raise UsageError(f"TRIVET_LOG: '{level}' is no level; use one of {', '.join(LEVELS)}")
+    if form is not None and form not in list(LogForm):
+        raise UsageError(f"TRIVET_LOG_FORM: '{form}' is no form; use one of {', '.join(LogForm)}")
+    set_up_logs(sys.stderr, level.upper(), LogForm(form) if form else None)
 
 
 def _end(invocation: Invocation, code: Exit, message: str, error: TrivetError | None = None) -> int:

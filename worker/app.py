@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from pathlib import Path
@@ -17,7 +18,9 @@ from typing import Any
 
 from celery import Celery
 from celery.beat import Scheduler, Service
+from celery.signals import setup_logging
 
+from trivet.logs import set_up_logs
 from worker.bootstrap import Wiring
 from worker.tasks import PLAN, register
 from worker.workspace import read_workspace
@@ -28,6 +31,12 @@ _HARD_LIMIT = 150
 """Seconds for a task that names no limit of its own."""
 _LONGEST_SLEEP = 5.0
 """Seconds that beat sleeps at most."""
+
+
+@setup_logging.connect(weak=False)  # type: ignore[untyped-decorator]
+def _our_logs(loglevel: int | str | None = None, **_others: object) -> None:
+    """Celery leaves logs alone where somebody answers this; the `trivet` command has set them up by then."""
+    set_up_logs(sys.stderr, loglevel or "WARNING")
 
 
 def make_app(wiring: Wiring) -> Celery:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fcntl
-import logging
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -16,11 +15,11 @@ from apscheduler.schedulers.background import BackgroundScheduler
 
 from trivet.errors import UnavailableError
 from worker.evaluate import Recorded
+from worker.failures import FailureLog
 from worker.runtime import Batch, Runtime
 
 _LOOK = 1.0
 """Seconds after which a signal to stop is seen at the latest."""
-_log = logging.getLogger(__name__)
 
 
 class EmbeddedDaemon:
@@ -35,6 +34,10 @@ class EmbeddedDaemon:
         self._delivering: Future[None] | None = None
         self._sealing_pool = ThreadPoolExecutor(1, thread_name_prefix="sealing")
         self._sealing: Future[None] | None = None
+        self._ticks = FailureLog("a tick failed; the next one looks again")
+        self._batches = FailureLog("a batch failed; its slots are tried again once their lease has ended")
+        self._deliveries = FailureLog("delivery failed; what waits is tried again")
+        self._seals = FailureLog("the ledger could not be sealed by a checkpoint; it is tried again")
 
     def run(self, tick: timedelta, stop: threading.Event) -> None:
         """Ticks until `stop` is set; then lets what is being evaluated come to its end."""
@@ -65,7 +68,7 @@ class EmbeddedDaemon:
 
     def tick(self) -> None:
         """One tick. What goes wrong in it is logged: the next one finds everything still in the store."""
-        try:
+        with self._ticks.watching():
             found = self._runtime.tick()
             for recorded in found.passed_over:
                 self._report(recorded)
@@ -76,29 +79,21 @@ class EmbeddedDaemon:
                 self._delivering = self._delivery.submit(self._deliver, deliver)
             if self._sealing is None or self._sealing.done():
                 self._sealing = self._sealing_pool.submit(self._seal, now=False)
-        except Exception:
-            _log.exception("a tick failed; the next one looks again")
 
     def _evaluate(self, batch: Batch) -> None:
-        try:
+        with self._batches.watching():
             for recorded in self._runtime.evaluate(batch.keys):
                 self._report(recorded)
-        except Exception:
-            _log.exception("a batch failed; its slots are tried again once their lease has ended")
 
     def _deliver(self, deliver: Callable[[], None]) -> None:
-        try:
+        with self._deliveries.watching():
             deliver()
-        except Exception:
-            _log.exception("delivery failed; what waits is tried again")
 
     def _seal(self, *, now: bool) -> None:
         if self._runtime.seal is None:
             return
-        try:
+        with self._seals.watching():
             self._runtime.seal(now)
-        except Exception:
-            _log.exception("the ledger could not be sealed by a checkpoint; it is tried again")
 
 
 @contextmanager

@@ -28,6 +28,7 @@ from monitors.definition import MonitorDefinition
 from monitors.evaluation import Evaluation, NotMade
 from monitors.masking import Mask
 from trivet.clock import Clock, utc_text
+from trivet.logs import concerning
 from trivet.verdicts import NotMadeReason, SlotCause, Trigger
 from worker.baselines import LookBack, no_look_back
 from worker.claims import Claim, finish, slot_evaluation_id
@@ -114,11 +115,14 @@ class Evaluator:
         while portion := waiting.next_portion():
             started = self.clock.now()
             due = [(slot.definition, slot.at) for slot in portion.slots]
-            for judgement in judge_many(due, self.contract, snapshot, mask, look_back, readable=portion.readable):
+            judged = judge_many(due, self.contract, snapshot, mask, look_back, readable=portion.readable)
+            for slot in portion.slots:
+                with _concerning(slot):
+                    judgement = next(judged)
                 if judgement is None:
                     waiting.separate(portion)
                     return
-                yield self._evaluation(waiting.slots[0], started, judgement, snapshot)
+                yield self._evaluation(slot, started, judgement, snapshot)
                 waiting.slots.pop(0)
                 if judgement.spoilt:
                     return
@@ -148,9 +152,13 @@ class Evaluator:
             recorded = []
             for slot, evaluation in zip(batch, evaluations, strict=True):
                 if slot.claim is not None and slot.claim.key not in ended:
-                    _log.warning("%s at %s: taken over, result dropped", slot.definition.id, utc_text(slot.at))
+                    with _concerning(slot):
+                        _log.warning("%s at %s: taken over, result dropped", slot.definition.id, utc_text(slot.at))
                     continue
-                recorded.append(self.write(connection, evaluation))
+                with _concerning(slot):
+                    recorded.append(self.write(connection, evaluation))
+        for item in recorded:
+            tell(item)
         yield from recorded
 
     def _evaluation(self, slot: Slot, started: datetime, judgement: Judgement, snapshot: Snapshot | None) -> Evaluation:
@@ -217,6 +225,20 @@ class Waiting:
             self._failed[portion.slots[0].evaluation_id] = 2
         else:
             self._failed.update(slot.evaluation_id for slot in blamed)
+
+
+def tell(recorded: Recorded) -> None:
+    """Logs what a recorded evaluation came to."""
+    made = recorded.evaluation
+    outcome = made.outcome
+    # Not its message: an engine quotes the values that it trips over, and logs go to more readers than the store.
+    told = (outcome.reason, outcome.cause or "") if isinstance(outcome, NotMade) else (made.badge,)
+    with concerning(monitor=made.definition.id, slot=made.slot, evaluation_id=made.evaluation_id):
+        _log.info("%s, ledger entry %s: %s", made.verdict, recorded.ledger_seq, " ".join(filter(None, told)))
+
+
+def _concerning(slot: Slot) -> AbstractContextManager[None]:
+    return concerning(monitor=slot.definition.id, slot=slot.at, evaluation_id=slot.evaluation_id)
 
 
 def batches(slots: Iterable[Slot], contract: Contract) -> Iterator[list[Slot]]:

@@ -21,8 +21,9 @@ import sqlalchemy as sa
 from catalog.contract import Contract
 from monitors.definition import MonitorDefinition
 from trivet.clock import Clock
+from trivet.logs import concerning
 from worker.claims import OpenSlot, SlotKey, claim, hand_out
-from worker.evaluate import Evaluator, Recorded, Slot, scheduled_slot
+from worker.evaluate import Evaluator, Recorded, Slot, scheduled_slot, tell
 from worker.heartbeat import heartbeat
 from worker.planner import Planner
 from worker.watching import WatchedWorkspace
@@ -71,6 +72,8 @@ class Runtime:
         _, contract, monitors = self.watched.current().require()
         planner = Planner(self.evaluator(contract), self.store, self.clock)
         passed_over = (*planner.give_up(monitors), *planner.plan(monitors))
+        for item in passed_over:
+            tell(item)
         with self.store.begin() as connection:
             waiting = hand_out(connection, self.clock.now(), self.lease)
         return Tick(tuple(batches_of(waiting, monitors, contract.limits.timeout)), passed_over)
@@ -90,7 +93,8 @@ class Runtime:
             for key in sorted(keys):
                 definition = monitors.get(key.monitor)
                 if definition is None:
-                    _log.warning("%s at %s: there is no such monitor here", key.monitor, key.scheduled_for)
+                    with concerning(monitor=key.monitor, slot=key.scheduled_for):
+                        _log.warning("there is no such monitor here")
                     continue
                 claimed = claim(connection, key, definition, owner, self.clock.now(), self.lease)
                 if claimed is not None:

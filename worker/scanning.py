@@ -104,7 +104,10 @@ def judge_many(
     except QueryTimeout as error:
         yield Judgement(NotMade(NotMadeReason.TIMEOUT, str(error)), spoilt=True) if len(definitions) == 1 else None
     except EngineFault as error:
-        _log.warning("%s monitors of %s are judged apart: %s", len(definitions), definitions[0].object, error)
+        # Not its text, which may quote values; whichever monitor it comes from records it.
+        _log.warning(
+            "%s monitors of %s are judged apart: %s", len(definitions), definitions[0].object, type(error).__name__
+        )
         yield None
     except Exception:
         # A fault of ours in the plan that saves time must not cost an evaluation.

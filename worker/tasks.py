@@ -9,6 +9,7 @@ from celery import Celery
 
 from worker.bootstrap import Wiring
 from worker.claims import SlotKey
+from worker.failures import FailureLog
 from worker.runtime import Runtime
 
 PLAN = "trivet.plan"
@@ -27,17 +28,20 @@ def register(app: Celery, wiring: Wiring) -> None:
         # Built by the first task, which is after the fork: connections do not survive one.
         return wiring.runtime()
 
+    ticks = FailureLog("a tick failed; the next one looks again")
+
     @app.task(name=PLAN)  # type: ignore[untyped-decorator]
     def plan() -> None:
-        for batch in runtime().tick().batches:
-            keys = [[key.monitor, key.scheduled_for] for key in batch.keys]
-            limit = batch.limit.total_seconds() + _MARGIN
-            # It expires when the store would hand the slots out again.
-            evaluate_batch.apply_async((keys,), time_limit=limit, expires=runtime().lease.total_seconds())
-        if runtime().deliver is not None:
-            deliver.apply_async(expires=runtime().lease.total_seconds())
-        if runtime().seal is not None:
-            seal.apply_async(expires=runtime().lease.total_seconds())
+        with ticks.watching():
+            for batch in runtime().tick().batches:
+                keys = [[key.monitor, key.scheduled_for] for key in batch.keys]
+                limit = batch.limit.total_seconds() + _MARGIN
+                # It expires when the store would hand the slots out again.
+                evaluate_batch.apply_async((keys,), time_limit=limit, expires=runtime().lease.total_seconds())
+            if runtime().deliver is not None:
+                deliver.apply_async(expires=runtime().lease.total_seconds())
+            if runtime().seal is not None:
+                seal.apply_async(expires=runtime().lease.total_seconds())
 
     @app.task(name=EVALUATE_BATCH)  # type: ignore[untyped-decorator]
     def evaluate_batch(keys: Sequence[Sequence[str]]) -> None:
