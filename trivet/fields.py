@@ -26,6 +26,7 @@ from pydantic_core import CoreSchema, core_schema
 from trivet.documents import Scalar, shown
 from trivet.durations import DURATION_PATTERN, duration_text, parse_duration
 from trivet.faults import expected, refused
+from trivet.sizes import SIZE_PATTERN
 
 T = TypeVar("T")
 
@@ -194,5 +195,11 @@ DurationText = Annotated[
     _text_schema(pattern=DURATION_PATTERN),
 ]
 """A whole number and a unit: `5s`, `15m`, `1h`, `8d`, `2w`."""
+SizeText = Annotated[
+    str,
+    BeforeValidator(_pattern_reader(SIZE_PATTERN, "a size such as 512MB or 2GB")),
+    _text_schema(pattern=SIZE_PATTERN),
+]
+"""A whole number and a unit, MB, GB or TB; `trivet.sizes` reads it."""
 Day = Annotated[date, BeforeValidator(_read_day), _text_schema(format="date")]
 """A day of the calendar, `2024-12-31`."""

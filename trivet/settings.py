@@ -35,6 +35,7 @@ from trivet.references import (
 from trivet.shapes import bare_type, child_shape, fields_of
 from trivet.validation import StrictModel, examine, findings_of
 from trivet.verdicts import Severity
+from trivet.warehouse_settings import WarehouseSettings
 
 PREFIX = "TRIVET_"
 Json: TypeAlias = "bool | int | str | list[Json] | dict[str, Json] | None"
@@ -57,16 +58,6 @@ class StoreSettings(StrictModel):
 
     url: StoreUrl = "sqlite:///trivet.db"
     """`sqlite:///FILE` (from the workspace) or `postgresql+psycopg://...`; with a password, a reference."""
-
-
-class WarehouseSettings(StrictModel):
-    """Where the raw tables and governed views are."""
-
-    engine: Literal["duckdb"] = "duckdb"
-    path: Text = "warehouse.duckdb"
-    """The warehouse's file, from the workspace."""
-    keep: Annotated[int, Between(1, 1000)] = 7
-    """How many past files stay for replay."""
 
 
 class SchedulerSettings(StrictModel):

@@ -22,6 +22,7 @@ from catalog.engines.duckdb_engine import DuckDBEngine
 from catalog.engines.duckdb_fixture import FixtureEngine, FixtureTable
 from catalog.engines.port import Engine
 from catalog.expressions.baselines import BaselineRule
+from catalog.engines.spill import sweep_spill
 from ledger.checkpoints import CheckpointPolicy
 from ledger.keys import SigningKey, read_signing_key
 from ledger.verification.notes import NotANote, PublicKey, read_key
@@ -39,6 +40,7 @@ from worker.baselines import LookBack, Past, no_look_back
 from worker.evaluate import Evaluator
 from worker.history import StoreHistory
 from worker.replaying import Replayer
+from worker.resources import memory_of, threads_of
 from worker.runtime import Runtime
 from worker.sealing import Sealer
 from worker.shipped import shipped
@@ -74,22 +76,38 @@ class Wiring:
         """The warehouse's file."""
         return self.path / self.settings.warehouse.path
 
-    def engine(self) -> Engine:
-        """The warehouse engine."""
-        return DuckDBEngine(self.warehouse)
+    def engine(self, at_once: int = 1) -> Engine:
+        """The warehouse engine of this process.
+
+        Args:
+            at_once: how many batches share the machine.
+        """
+        return DuckDBEngine(
+            self.warehouse,
+            threads=threads_of(self.settings, at_once),
+            memory_limit=memory_of(self.settings, at_once),
+            spill=self.spill,
+            spill_limit=self.settings.warehouse.spill_limit,
+        )
+
+    @property
+    def spill(self) -> Path | None:
+        """Where an engine writes what does not fit into memory; None for the system's folder of temporary files."""
+        named = self.settings.warehouse.spill
+        return None if named is None else self.path / named
 
     def fixture(self, tables: Mapping[str, FixtureTable]) -> Engine:
         """An engine of the warehouse's kind over tables in memory, by the names of the views that they stand for."""
         return FixtureEngine(tables)
 
-    def evaluator(self, contract: Contract) -> Evaluator:
-        """The evaluator over this workspace's warehouse."""
+    def evaluator(self, contract: Contract, at_once: int = 1) -> Evaluator:
+        """The evaluator over this workspace's warehouse, beside how many batches at one time."""
         routing = routing_of(self.settings)
 
         def alert(connection: sa.Connection, made: Evaluation) -> None:
             apply(connection, made, routing)
 
-        return Evaluator(contract, self.engine(), self.clock, alert, self.look_back(contract))
+        return Evaluator(contract, self.engine(at_once), self.clock, alert, self.look_back(contract))
 
     def look_back(self, contract: Contract) -> LookBack:
         """Finds earlier values for what is judged and not recorded; where there is no store yet, there are none.
@@ -145,7 +163,9 @@ class Wiring:
                 "no checkpoints are made, so nobody vouches for the ledger's end: the settings name no ledger.key"
             )
         seal = sealer.seal_quietly if sealer is not None else None
-        return Runtime(store, clock, self.settings.scheduler.lease, watched, self.evaluator, deliver, seal)
+        sweep_spill(self.spill)
+        evaluator = partial(self.evaluator, at_once=self.settings.scheduler.workers)
+        return Runtime(store, clock, self.settings.scheduler.lease, watched, evaluator, deliver, seal)
 
     def _deliver_in_turn(self, store: sa.Engine, write: Callable[[str], None]) -> None:
         # One daemon at a time, and not for long: a receiver that hangs must not hold up whoever is to evaluate.

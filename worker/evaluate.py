@@ -33,7 +33,7 @@ from trivet.verdicts import NotMadeReason, SlotCause, Trigger
 from worker.baselines import LookBack, no_look_back
 from worker.claims import Claim, finish, slot_evaluation_id
 from worker.history import StoreHistory
-from worker.judging import Judgement, warehouse_fault
+from worker.judging import Judgement, time_limit, warehouse_fault
 from worker.masking import mask_of
 from worker.publishing import published_texts
 from worker.recording import record
@@ -98,9 +98,10 @@ class Evaluator:
         mask = partial(mask_of, store)
         look_back = self.look_back if store is None else StoreHistory(store, self.contract)
         waiting = Waiting(batch, self.contract)
+        longest = max((time_limit(slot.definition, self.contract) for slot in batch), default=None)
         while waiting.slots:
             try:
-                with self.engine.snapshot() as snapshot:
+                with self.engine.snapshot(longest) as snapshot:
                     yield from self._judge_waiting(waiting, snapshot, mask, look_back)
             except Exception as error:
                 # Opening failed, so nothing can be said of the data to any of those that wait.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 
 import duckdb
 
@@ -44,7 +45,7 @@ class FixtureEngine:
         self._tables = tables
 
     @contextmanager
-    def snapshot(self) -> Iterator[DuckDBSnapshot]:
+    def snapshot(self, longest: timedelta | None = None) -> Iterator[DuckDBSnapshot]:
         """Opens a snapshot of the tables; closes it on leaving."""
         with faults(), duckdb.connect(":memory:", config=_CONFIG) as connection:
             connection.execute(f"ATTACH ':memory:' AS {ALIAS}")

@@ -21,7 +21,13 @@ ALIAS = "warehouse"
 
 
 def open_locked(
-    path: Path, *, threads: int, memory_limit: str, spill: str | None, timeout: timedelta | None = None
+    path: Path,
+    *,
+    threads: int,
+    memory_limit: str,
+    spill: str | None,
+    spill_limit: str | None = None,
+    timeout: timedelta | None = None,
 ) -> duckdb.DuckDBPyConnection:
     """A connection that reads the warehouse file and nothing else, and whose settings cannot be changed.
 
@@ -31,6 +37,7 @@ def open_locked(
         memory_limit: the engine's own limit, such as `2GB`.
         spill: where it may write what does not fit into memory. Without one even the served file cannot be opened
             a second time, by `read_blob`, `read_duckdb` or `ATTACH`, and the memory limit is a hard one.
+        spill_limit: how much it may write there, such as `10GB`; the engine's default if absent.
         timeout: the engine's own limit of one statement; none if absent.
     """
     config: dict[str, str | bool | int | float | list[str]] = {
@@ -49,6 +56,8 @@ def open_locked(
         connection.execute(f"USE {ALIAS}")
         connection.execute("SET TimeZone = 'UTC'")
         connection.execute(f"SET temp_directory = {_literal(spill or '')}")
+        if spill_limit is not None:
+            connection.execute(f"SET max_temp_directory_size = {_literal(spill_limit)}")
         connection.execute("SET enable_external_access = false")
         if spill is None:
             connection.execute("SET disabled_filesystems = 'LocalFileSystem'")

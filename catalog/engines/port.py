@@ -106,8 +106,12 @@ class Engine(Protocol):
     name: str
     version: str
 
-    def snapshot(self) -> AbstractContextManager[Snapshot]:
+    def snapshot(self, longest: timedelta | None = None) -> AbstractContextManager[Snapshot]:
         """Opens one snapshot.
+
+        Args:
+            longest: the most time that any of its queries will be given, so that the engine can end by itself what
+                outlasts that; no such limit if absent.
 
         Raises:
             WarehouseMissing: there is nothing to open.

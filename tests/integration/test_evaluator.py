@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -263,8 +264,8 @@ def test_an_evaluation_stays_with_the_data_that_it_opened(tmp_path: Path) -> Non
 
     class Swapped(DuckDBEngine):
         @contextmanager
-        def snapshot(self) -> Iterator[DuckDBSnapshot]:
-            with super().snapshot() as opened:
+        def snapshot(self, longest: timedelta | None = None) -> Iterator[DuckDBSnapshot]:
+            with super().snapshot(longest) as opened:
                 following.replace(file)
                 yield opened
 

@@ -76,7 +76,7 @@ class FakeEngine:
         self._columns = columns
 
     @contextmanager
-    def snapshot(self) -> Iterator[FakeSnapshot]:
+    def snapshot(self, longest: timedelta | None = None) -> Iterator[FakeSnapshot]:
         self.opened += 1
         yield FakeSnapshot(self._answer, self._columns)
 
@@ -259,10 +259,10 @@ def test_an_engine_that_cannot_be_opened_again_leaves_the_rest_undecided(
 ) -> None:
     class Once(FakeEngine):
         @contextmanager
-        def snapshot(self) -> Iterator[FakeSnapshot]:
+        def snapshot(self, longest: timedelta | None = None) -> Iterator[FakeSnapshot]:
             if self.opened:
                 raise fault
-            with super().snapshot() as snapshot:
+            with super().snapshot(longest) as snapshot:
                 yield snapshot
 
     def answer(_: CertifiedQuery) -> Iterator[tuple[Any, ...]]:

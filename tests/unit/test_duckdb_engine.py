@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import gc
 import os
+import subprocess
+import sys
 import threading
 import time
 import weakref
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,6 +20,7 @@ import duckdb
 import pytest
 
 from catalog.contract import Contract
+from catalog.engines import duckdb_engine
 from catalog.engines.duckdb_engine import DuckDBEngine, DuckDBSnapshot
 from catalog.engines.port import EngineFault, QueryTimeout, WarehouseMissing
 from catalog.loading import load_contract
@@ -200,6 +204,72 @@ def test_the_settings_are_those_that_were_asked_for(warehouse: Path) -> None:
     assert values == [(1, False, False, False, False, True, "UTC")]
 
 
+def test_a_snapshot_has_the_memory_the_spill_and_the_time_that_it_was_given(warehouse: Path, tmp_path: Path) -> None:
+    names = ("threads", "memory_limit", "temp_directory", "max_temp_directory_size", "max_execution_time")
+    settings = ", ".join(f"current_setting('{name}')" for name in names)
+    engine = DuckDBEngine(warehouse, threads=3, memory_limit="300MB", spill=tmp_path, spill_limit="50MB")
+    with engine.snapshot(timedelta(seconds=7)) as snapshot:
+        ((threads, memory, spill, spill_limit, time_limit),) = unchecked(snapshot, f"SELECT {settings}")
+        assert Path(spill).parent == tmp_path
+    assert (threads, memory, spill_limit, int(time_limit)) == (3, "286.1 MiB", "47.6 MiB", 12_000)
+
+
+def test_the_engine_ends_by_itself_what_nobody_interrupts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second of the limits: here the first is not held, as on a machine that is too busy to run its thread."""
+    monkeypatch.setattr(duckdb_engine, "BACKSTOP", timedelta(milliseconds=200))
+    monkeypatch.setattr(duckdb_engine, "_time_limit", lambda _connection, _timeout: nullcontext())
+    path = build(tmp_path / "warehouse.duckdb", rows=1000)
+    begun = time.monotonic()
+    with DuckDBEngine(path).snapshot(timedelta(milliseconds=100)) as snapshot, pytest.raises(QueryTimeout):
+        snapshot.run(ENDLESS, timedelta(milliseconds=100))
+    assert time.monotonic() - begun < 20
+
+
+_FORKS = """
+import os, sys
+from datetime import timedelta
+from pathlib import Path
+from catalog.engines.duckdb_engine import DuckDBEngine
+from tests.unit.test_duckdb_engine import COUNT, LONG
+from trivet.errors import InternalError
+
+def refused(action):
+    try:
+        action()
+    except InternalError as error:
+        return "forked" in str(error)
+    return False
+
+path = Path(sys.argv[1])
+engine = DuckDBEngine(path)
+with engine.snapshot() as snapshot:
+    snapshot.run(COUNT, LONG)
+    child = os.fork()
+    if child == 0:
+        told = [
+            refused(lambda: engine.snapshot().__enter__()),
+            refused(lambda: snapshot.run(COUNT, LONG)),
+            refused(lambda: snapshot.columns("ontology.pay")),
+        ]
+        with DuckDBEngine(path).snapshot() as own:
+            told.append(own.run(COUNT, LONG) == [(3,)])
+    else:
+        _, status = os.waitpid(child, 0)
+        print(os.waitstatus_to_exitcode(status), snapshot.run(COUNT, LONG), flush=True)
+if child == 0:
+    # The inherited snapshot was left here, without the crash that closing its connection would be.
+    os._exit(0 if told == [True] * 4 else 1)
+"""
+
+
+def test_a_child_process_is_refused_what_was_opened_before_the_fork(warehouse: Path) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-W", "ignore::DeprecationWarning", "-c", _FORKS, str(warehouse)],
+        cwd=Path(__file__).parents[2], capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "0 [(3,)]\n", "")
+
+
 def test_a_variable_of_the_program_is_no_table(warehouse: Path) -> None:
     local_rows = SimpleNamespace()
     with pytest.raises(EngineFault, match="local_rows"), DuckDBEngine(warehouse).snapshot() as snapshot:
@@ -288,8 +358,8 @@ def test_a_swap_while_the_file_is_opened_does_not_mislabel_the_data(
     fresh = [build(tmp_path / "fresh.duckdb", rows=7)]
     open_connection = DuckDBEngine._open
 
-    def swapping(self: DuckDBEngine, spill: str) -> duckdb.DuckDBPyConnection:
-        connection = open_connection(self, spill)
+    def swapping(self: DuckDBEngine, *arguments: Any) -> duckdb.DuckDBPyConnection:
+        connection = open_connection(self, *arguments)
         if fresh:
             os.replace(fresh.pop(), warehouse)
         return connection

@@ -34,7 +34,7 @@ class Broken:
         self.asked: list[CertifiedQuery] = []
 
     @contextmanager
-    def snapshot(self) -> Iterator[Broken]:
+    def snapshot(self, longest: timedelta | None = None) -> Iterator[Broken]:
         yield self
 
     def columns(self, view: str) -> Mapping[str, str]:
