@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import click
 from rich.text import Text
 
 from catalog.engines.port import EngineFault
 from cli.invocation import Invocation, command
+from cli.observing import Observation, observe_addresses, observe_broker, observe_space, observe_work
 from ledger.reading import head
 from trivet import __version__
 from trivet.errors import TrivetError
@@ -19,16 +19,6 @@ from trivet.exits import Exit
 from worker.bootstrap import Wiring
 from worker.stores import read_only
 from worker.workspace import Workspace
-
-
-@dataclass(frozen=True, slots=True)
-class Observation:
-    """One thing that was looked at."""
-
-    what: str
-    fine: bool
-    message: str
-    """What was found and, where it is not fine, what to do."""
 
 
 @click.command()
@@ -57,6 +47,10 @@ def _observations(invocation: Invocation, workspace: Workspace) -> Iterator[Obse
     yield from _warehouse(wiring, workspace)
     yield _store(wiring)
     yield from _checkpoints(wiring)
+    yield from observe_work(wiring, workspace)
+    yield from observe_broker(wiring)
+    yield from observe_addresses(wiring)
+    yield from observe_space(wiring)
 
 
 def _warehouse(wiring: Wiring, workspace: Workspace) -> Iterator[Observation]:
@@ -76,7 +70,7 @@ def _warehouse(wiring: Wiring, workspace: Workspace) -> Iterator[Observation]:
                     yield Observation(item.view, False, f"lacks {', '.join(lost)}; mend the view or the contract")
                 else:
                     yield Observation(item.view, True, f"{len(item.columns)} columns as declared")
-    except EngineFault as error:
+    except (EngineFault, OSError) as error:
         yield Observation("warehouse", False, str(error))
 
 

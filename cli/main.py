@@ -37,6 +37,7 @@ _COMMANDS = LazyCommands(
         "run": "cli.run:run_daemon",
         "schema": "cli.schema:schema",
         "settings": "cli.settings:settings",
+        "serve": "cli.serve:serve",
         "worker": "cli.production:worker",
     }
 )

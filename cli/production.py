@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import click
 
 from cli.invocation import Invocation, command
 from trivet.exits import Exit
 from worker.app import make_app, run_beat, run_worker
+from worker.processes import DaemonKind
 
 
 @click.command()
@@ -25,6 +28,7 @@ def worker(invocation: Invocation) -> int:
     workspace.require()
     level = invocation.environment.get("TRIVET_LOG", "WARNING").upper()
     wiring = invocation.wiring(workspace)
-    # A key that is named and cannot be read is said at once, and not by every task.
-    key = wiring.signing_key()
-    return run_worker(make_app(wiring), level, wiring.seal_at_end if key is not None else None)
+    # What is named and cannot be read is said at once, and not by every task.
+    wiring.signing_key()
+    wiring.life_sign()
+    return run_worker(make_app(wiring), level, partial(wiring.at_end, DaemonKind.WORKER))

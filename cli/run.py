@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import logging
 import signal
+import socket
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
 import click
 from rich.text import Text
 
+from api.app import make_http_app
+from api.server import address_of, listen, serving
 from cli.invocation import Invocation, command
 from cli.output import STYLES, visible
 from monitors.evaluation import NotMade
-from trivet.errors import UsageError
+from trivet.errors import UnavailableError, UsageError
 from trivet.exits import Exit
 from worker.bootstrap import Wiring
 from worker.embedded import EmbeddedDaemon, only_daemon
 from worker.evaluate import Recorded
+
+_log = logging.getLogger(__name__)
 
 
 @click.command("run")
@@ -43,11 +51,35 @@ def run_daemon(invocation: Invocation) -> int:
                 invocation.output.tell(text)
 
         daemon = EmbeddedDaemon(wiring.runtime(tell), settings.scheduler.workers, report)
+        stop = stop_signal()
         scheduled = sum(item.enabled and item.schedule is not None for item in monitors)
         told = f"{scheduled} monitor is" if scheduled == 1 else f"{scheduled} monitors are"
-        invocation.output.print(f"{told} scheduled; stop with Ctrl-C")
-        daemon.run(settings.scheduler.tick, _stop_signal())
+        with _served(invocation, wiring, daemon):
+            invocation.output.print(f"{told} scheduled; stop with Ctrl-C")
+            daemon.run(settings.scheduler.tick, stop)
     return Exit.FINE
+
+
+@contextmanager
+def _served(invocation: Invocation, wiring: Wiring, daemon: EmbeddedDaemon) -> Iterator[None]:
+    """Serves health and metrics while the daemon runs. Where that cannot be, it says so, and evaluates all the same."""
+    api = wiring.settings.api
+    try:
+        listening = listen(api.host, api.port)
+    except UnavailableError as error:
+        _log.warning("%s; monitors are evaluated all the same", error)
+        yield
+        return
+    with serving(make_http_app(wiring, daemon.pulse), listening):
+        announce(invocation, listening)
+        yield
+
+
+def announce(invocation: Invocation, listening: socket.socket) -> None:
+    """Says where health and metrics are."""
+    address = address_of(listening)
+    invocation.output.print(f"health and metrics at {address}/healthz, /readyz and /metrics")
+    _log.info("serving at %s", address)
 
 
 def lock_file(wiring: Wiring) -> Path:
@@ -56,7 +88,7 @@ def lock_file(wiring: Wiring) -> Path:
     return Path(f"{file}-lock") if file != wiring.store_url() else wiring.path / ".trivet-run.lock"
 
 
-def _stop_signal() -> threading.Event:
+def stop_signal() -> threading.Event:
     """An event that SIGTERM and SIGINT set. A second signal ends the process as if nothing listened."""
     stop = threading.Event()
 

@@ -55,6 +55,8 @@ def set_up_logs(stream: IO[str], level: str | int, form: LogForm | None = None) 
     handler = logging.StreamHandler(stream)
     handler.setFormatter(TextFormatter() if chosen is LogForm.TEXT else JsonFormatter())
     logging.basicConfig(handlers=[handler], level=level)
+    # Warnings of libraries are lines of the log too.
+    logging.captureWarnings(True)
 
 
 class JsonFormatter(logging.Formatter):

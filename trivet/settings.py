@@ -36,6 +36,7 @@ from trivet.shapes import bare_type, child_shape, fields_of
 from trivet.validation import StrictModel, examine, findings_of
 from trivet.verdicts import Severity
 from trivet.warehouse_settings import WarehouseSettings
+from trivet.watch_settings import WatchSettings
 
 PREFIX = "TRIVET_"
 Json: TypeAlias = "bool | int | str | list[Json] | dict[str, Json] | None"
@@ -213,6 +214,7 @@ class Settings(StrictModel):
     """Tried in order; the first that matches is taken."""
     ledger: LedgerSettings = LedgerSettings()
     api: ApiSettings = ApiSettings()
+    watch: WatchSettings = WatchSettings()
 
     @model_validator(mode="after")
     def _routes_end_somewhere(self) -> Settings:

@@ -53,6 +53,17 @@ def make_app(wiring: Wiring) -> Celery:
     return app
 
 
+def broker_problem(app: Celery) -> str | None:
+    """Why the broker does not answer, and what to do; None where it does."""
+    with app.connection_for_write(transport_options={"socket_connect_timeout": 3, "socket_timeout": 3}) as connection:
+        try:
+            connection.ensure_connection(max_retries=1, interval_start=0, timeout=3)
+        except Exception as error:
+            # Of the URL nothing but a hidden password is left out.
+            return f"{connection.as_uri()} does not answer ({type(error).__name__}); start it, or mend scheduler.broker"
+    return None
+
+
 def run_worker(app: Celery, level: str, at_end: Callable[[], None] | None = None) -> int:
     """Works until it is stopped, does what is to be done in the end, and gives its exit code.
 

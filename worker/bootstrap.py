@@ -14,6 +14,7 @@ import sqlalchemy as sa
 
 from alerts.delivery import DeliveryReport, deliver_due
 from alerts.notifiers.build import build_notifiers
+from alerts.notifiers.ping import HttpPing
 from alerts.notifiers.port import Notifier
 from alerts.recording import apply
 from alerts.routing import Target, routing_of
@@ -21,8 +22,8 @@ from catalog.contract import Contract
 from catalog.engines.duckdb_engine import DuckDBEngine
 from catalog.engines.duckdb_fixture import FixtureEngine, FixtureTable
 from catalog.engines.port import Engine
-from catalog.expressions.baselines import BaselineRule
 from catalog.engines.spill import sweep_spill
+from catalog.expressions.baselines import BaselineRule
 from ledger.checkpoints import CheckpointPolicy
 from ledger.keys import SigningKey, read_signing_key
 from ledger.verification.notes import NotANote, PublicKey, read_key
@@ -34,11 +35,15 @@ from sources.report import IngestReport
 from trivet.clock import Clock, SystemClock
 from trivet.errors import InputError, UnavailableError, UsageError
 from trivet.findings import Finding
-from trivet.references import Secret, SecretRef, resolve_reference
+from trivet.references import Secret, SecretRef, refused_webhook_url, resolve_reference
 from trivet.settings import Settings
 from worker.baselines import LookBack, Past, no_look_back
 from worker.evaluate import Evaluator
+from worker.failures import FailureLog
 from worker.history import StoreHistory
+from worker.lifesign import LifeSign
+from worker.probing import Probe, store_probe, warehouse_probe
+from worker.processes import Daemon, DaemonKind, mark_end
 from worker.replaying import Replayer
 from worker.resources import memory_of, threads_of
 from worker.runtime import Runtime
@@ -141,10 +146,11 @@ class Wiring:
         """
         return resolve_reference(reference, self.environment, self._read_secret)
 
-    def runtime(self, write: Callable[[str], None] | None = None) -> Runtime:
+    def runtime(self, write: Callable[[str], None] | None = None, kind: DaemonKind = DaemonKind.RUN) -> Runtime:
         """The parts of a daemon, for one process: what it opens must not be taken over a fork.
 
         Args:
+            kind: as what it ticks.
             write: where receivers of kind stdout write; standard output if absent.
 
         Raises:
@@ -165,7 +171,37 @@ class Wiring:
         seal = sealer.seal_quietly if sealer is not None else None
         sweep_spill(self.spill)
         evaluator = partial(self.evaluator, at_once=self.settings.scheduler.workers)
-        return Runtime(store, clock, self.settings.scheduler.lease, watched, evaluator, deliver, seal)
+        lease, life_sign = self.settings.scheduler.lease, self.life_sign()
+        return Runtime(store, clock, lease, watched, evaluator, deliver, seal, Daemon(kind), life_sign)
+
+    def life_sign(self) -> LifeSign | None:
+        """What tells somebody outside of ticks that went well; None where the settings name nobody.
+
+        Raises:
+            InputError: its reference leads nowhere, or to what is not asked for.
+        """
+        watch = self.settings.watch
+        if watch.heartbeat is None:
+            return None
+        url = self.secret(watch.heartbeat) if isinstance(watch.heartbeat, SecretRef) else Secret(watch.heartbeat)
+        refusal = refused_webhook_url(url.reveal(), insecure=watch.insecure)
+        if refusal is not None:
+            told = refusal.replace("webhook's url", "heartbeat's url")
+            raise InputError([Finding(str(watch.heartbeat), None, "watch.heartbeat", told)])
+        return LifeSign(HttpPing(url).send, watch.every)
+
+    def monitored_store(self) -> tuple[sa.Engine, Clock]:
+        """A store to be looked at for health and metrics, and its clock.
+
+        Raises:
+            UnavailableError: as `store` does.
+        """
+        store = self.store()
+        return store, store_clock(store, self.clock)
+
+    def probes(self, store: sa.Engine) -> tuple[Probe, ...]:
+        """What every process of the workspace needs to be there."""
+        return store_probe(store, latest_revision(shipped("migrations"))), warehouse_probe(self.engine())
 
     def _deliver_in_turn(self, store: sa.Engine, write: Callable[[str], None]) -> None:
         # One daemon at a time, and not for long: a receiver that hangs must not hold up whoever is to evaluate.
@@ -225,9 +261,12 @@ class Wiring:
         policy = CheckpointPolicy(settings.checkpoint_entries, settings.checkpoint_every)
         return Sealer(store, key, clock or store_clock(store, self.clock), policy, self.witness_files())
 
-    def seal_at_end(self) -> None:
-        """Covers whatever was written by a checkpoint, for a process that ends."""
-        sealer = self.sealer(self.store(create=False))
+    def at_end(self, kind: DaemonKind) -> None:
+        """For a process that ends, and has done its last: says so, and covers whatever was written by a checkpoint."""
+        store = self.store(create=False)
+        with FailureLog("that the daemon ends could not be written down").watching(), store.begin() as connection:
+            mark_end(connection, Daemon(kind), store_clock(store, self.clock).now())
+        sealer = self.sealer(store)
         if sealer is not None:
             sealer.seal_quietly(now=True)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import logging
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -16,10 +17,13 @@ from apscheduler.schedulers.background import BackgroundScheduler
 from trivet.errors import UnavailableError
 from worker.evaluate import Recorded
 from worker.failures import FailureLog
+from worker.pulse import Pulse
 from worker.runtime import Batch, Runtime
 
 _LOOK = 1.0
 """Seconds after which a signal to stop is seen at the latest."""
+# Its own lines say of every tick that it began and that it ended.
+logging.getLogger("apscheduler").setLevel(logging.WARNING)
 
 
 class EmbeddedDaemon:
@@ -34,6 +38,8 @@ class EmbeddedDaemon:
         self._delivering: Future[None] | None = None
         self._sealing_pool = ThreadPoolExecutor(1, thread_name_prefix="sealing")
         self._sealing: Future[None] | None = None
+        self.pulse = Pulse()
+        self._ends = FailureLog("that the daemon ends could not be written down")
         self._ticks = FailureLog("a tick failed; the next one looks again")
         self._batches = FailureLog("a batch failed; its slots are tried again once their lease has ended")
         self._deliveries = FailureLog("delivery failed; what waits is tried again")
@@ -65,20 +71,28 @@ class EmbeddedDaemon:
             self._sealing_pool.shutdown(wait=True, cancel_futures=True)
             # Whatever was written until here is covered by a checkpoint.
             self._seal(now=True)
+            with self._ends.watching():
+                self._runtime.end()
 
     def tick(self) -> None:
         """One tick. What goes wrong in it is logged: the next one finds everything still in the store."""
+        fine = False
         with self._ticks.watching():
-            found = self._runtime.tick()
-            for recorded in found.passed_over:
-                self._report(recorded)
-            for batch in found.batches:
-                self._pool.submit(self._evaluate, batch)
-            deliver = self._runtime.deliver
-            if deliver is not None and (self._delivering is None or self._delivering.done()):
-                self._delivering = self._delivery.submit(self._deliver, deliver)
-            if self._sealing is None or self._sealing.done():
-                self._sealing = self._sealing_pool.submit(self._seal, now=False)
+            self._tick()
+            fine = True
+        self.pulse.beat(fine=fine)
+
+    def _tick(self) -> None:
+        found = self._runtime.tick()
+        for recorded in found.passed_over:
+            self._report(recorded)
+        for batch in found.batches:
+            self._pool.submit(self._evaluate, batch)
+        deliver = self._runtime.deliver
+        if deliver is not None and (self._delivering is None or self._delivering.done()):
+            self._delivering = self._delivery.submit(self._deliver, deliver)
+        if self._sealing is None or self._sealing.done():
+            self._sealing = self._sealing_pool.submit(self._seal, now=False)
 
     def _evaluate(self, batch: Batch) -> None:
         with self._batches.watching():

@@ -25,7 +25,9 @@ from trivet.logs import concerning
 from worker.claims import OpenSlot, SlotKey, claim, hand_out
 from worker.evaluate import Evaluator, Recorded, Slot, scheduled_slot, tell
 from worker.heartbeat import heartbeat
+from worker.lifesign import LifeSign
 from worker.planner import Planner
+from worker.processes import Daemon, mark_end, mark_tick
 from worker.watching import WatchedWorkspace
 
 LONGEST_BATCH = timedelta(minutes=10)
@@ -66,6 +68,10 @@ class Runtime:
     seal: Callable[[bool], None] | None = None
     """Makes a checkpoint of the ledger if one is due (or, told so, if anything is uncovered), and copies it to the
     witnesses; None without a key."""
+    daemon: Daemon | None = None
+    """As what it ticks; None keeps that to itself."""
+    life_sign: LifeSign | None = None
+    """Tells somebody outside of every tick that went well; None where nobody wants it."""
 
     def tick(self) -> Tick:
         """Plans what came due, ends what was begun too often, and says what is to be run."""
@@ -75,8 +81,19 @@ class Runtime:
         for item in passed_over:
             tell(item)
         with self.store.begin() as connection:
-            waiting = hand_out(connection, self.clock.now(), self.lease)
+            now = self.clock.now()
+            waiting = hand_out(connection, now, self.lease)
+            if self.daemon is not None:
+                mark_tick(connection, self.daemon, now)
+        if self.life_sign is not None:
+            self.life_sign.after_tick()
         return Tick(tuple(batches_of(waiting, monitors, contract.limits.timeout)), passed_over)
+
+    def end(self) -> None:
+        """Says that nobody ticks here any more."""
+        if self.daemon is not None:
+            with self.store.begin() as connection:
+                mark_end(connection, self.daemon, self.clock.now())
 
     def evaluate(self, keys: Sequence[SlotKey]) -> Iterator[Recorded]:
         """Claims the slots and evaluates those that were to be had; the others are somebody else's."""

@@ -184,3 +184,17 @@ secret = sa.Table(
     sa.Column("purpose", sa.Text, primary_key=True),
     sa.Column("value", sa.LargeBinary(32), nullable=False),
 )
+
+# Which daemons tick, and when each last did. A row stays and is written anew: the role may delete nothing.
+process = sa.Table(
+    "process",
+    metadata,
+    # Kind and host: `run@server-1`.
+    sa.Column("process", sa.Text, primary_key=True),
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("host", sa.Text, nullable=False),
+    # The last tick that went well.
+    sa.Column("ticked_at", sa.Text, nullable=False),
+    # When it was stopped; NULL while it runs, and where it died.
+    sa.Column("ended_at", sa.Text),
+)

@@ -10,6 +10,7 @@ from celery import Celery
 from worker.bootstrap import Wiring
 from worker.claims import SlotKey
 from worker.failures import FailureLog
+from worker.processes import DaemonKind
 from worker.runtime import Runtime
 
 PLAN = "trivet.plan"
@@ -26,7 +27,7 @@ def register(app: Celery, wiring: Wiring) -> None:
     @cache
     def runtime() -> Runtime:
         # Built by the first task, which is after the fork: connections do not survive one.
-        return wiring.runtime()
+        return wiring.runtime(kind=DaemonKind.WORKER)
 
     ticks = FailureLog("a tick failed; the next one looks again")
 

@@ -62,9 +62,9 @@ class WebhookNotifier:
             ):
                 return self._judge(response)
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
-            return NotSent(f"cannot connect: {_why(error)}")
+            return NotSent(f"cannot connect: {told_reason(error)}")
         except (httpx.HTTPError, httpx.InvalidURL, ssl.SSLError) as error:
-            return MaybeSent(f"no answer: {_why(error)}")
+            return MaybeSent(f"no answer: {told_reason(error)}")
 
     def _signature(self, key: str, body: bytes) -> dict[str, str]:
         stamp = str(int(self._clock.now().timestamp()))
@@ -108,7 +108,7 @@ def signing_key(secret: Secret) -> bytes | None:
     return key if secret.reveal().startswith("whsec_") and len(key) in _KEY_BYTES else None
 
 
-def _why(error: Exception) -> str:
+def told_reason(error: Exception) -> str:
     """The kind of a failure. Its text is left out: it may quote what the receiver sent."""
     match error:
         case httpx.TimeoutException():

@@ -29,7 +29,7 @@ from worker.tables import SlotState, evaluation, slot
 
 EVERY = timedelta(seconds=2)
 """How often the monitor of these tests comes due."""
-QUICK = {"TRIVET_SCHEDULER__TICK": "1s", "TRIVET_SCHEDULER__LEASE": "3s"}
+QUICK = {"TRIVET_SCHEDULER__TICK": "1s", "TRIVET_SCHEDULER__LEASE": "3s", "TRIVET_API__PORT": "0"}
 _PATIENCE = 60.0
 _PIPE = 1_048_576
 _OPEN = (SlotState.PLANNED, SlotState.RUNNING)

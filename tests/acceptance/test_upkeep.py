@@ -166,7 +166,19 @@ def observations(workspace: Path) -> dict[str, tuple[bool, str]]:
 
 def test_the_doctor_finds_nothing_wrong_with_the_demo(demo: Path) -> None:
     found = observations(demo)
-    assert list(found) == ["program", "files", "warehouse", "ontology.employee_pay", "ontology.award_rate", "store"]
+    assert list(found) == [
+        "program",
+        "files",
+        "warehouse",
+        "ontology.employee_pay",
+        "ontology.award_rate",
+        "store",
+        "checkpoints",
+        "daemon",
+        "space for the store",
+        "space for the warehouse",
+        "space for spilling",
+    ]
     assert all(fine for fine, _ in found.values())
     assert found["files"][1] == "read and checked"
     assert found["ontology.employee_pay"][1] == "14 columns as declared"

@@ -23,8 +23,8 @@ OURS = sorted(name for name, service in SERVICES.items() if service.get("build")
 
 
 def test_the_topology_is_whole() -> None:
-    assert set(SERVICES) == {"redis", "postgres", "migrate", "beat", "worker"}
-    assert OURS == ["beat", "migrate", "worker"]
+    assert set(SERVICES) == {"redis", "postgres", "migrate", "beat", "worker", "serve"}
+    assert OURS == ["beat", "migrate", "serve", "worker"]
 
 
 @pytest.mark.parametrize("name", OURS)
