@@ -6,6 +6,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -139,9 +140,11 @@ def _address(wiring: Wiring, what: str, url: str | SecretRef) -> Observation:
 
 def observe_space(wiring: Wiring) -> Iterator[Observation]:
     """Whether there is room for what is written: the store and the warehouse, and what does not fit into memory."""
-    store = wiring.store_url().removeprefix("sqlite:///")
-    if store != wiring.store_url():
-        yield _space("space for the store", Path(store).parent)
+    # A store whose address cannot be read was told of already.
+    with suppress(TrivetError):
+        store = wiring.store_url().removeprefix("sqlite:///")
+        if store != wiring.store_url():
+            yield _space("space for the store", Path(store).parent)
     yield _space("space for the warehouse", wiring.warehouse.parent)
     spill = wiring.spill or Path(tempfile.gettempdir())
     found = _space("space for spilling", spill)

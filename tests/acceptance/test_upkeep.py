@@ -175,6 +175,7 @@ def test_the_doctor_finds_nothing_wrong_with_the_demo(demo: Path) -> None:
         "store",
         "checkpoints",
         "daemon",
+        "receiver console",
         "space for the store",
         "space for the warehouse",
         "space for spilling",
