@@ -21,6 +21,12 @@ from trivet.plain_documents import document_of
 CASES = Path(__file__).parents[1] / "cases" / "groups"
 
 
+BASELINES = {
+    "usual": {"of": "count()", "statistic": "median", "last": 14, "weekday": "same", "min_history": 7},
+    "spread": {"of": "share(turbidity > 1)", "statistic": "deviation", "last": 366, "min_history": 2},
+}
+
+
 def a_document(text: str | bytes, file: str) -> Document:
     document = read_yaml(text, file=file).document
     assert document is not None
@@ -41,7 +47,8 @@ def monitors() -> list[dict[str, Any]]:
     files = sorted(file for file in CASES.glob("*.yaml") if file.name != "contract.yaml")
     found = [case["monitor"] for file in files for case in yaml.safe_load(file.read_text("utf-8"))]
     found += [
-        {"breach_when": "turbidity > limited_by.most", "where": "site = 'A'", "strict": True, "allow_empty": True}
+        {"breach_when": "turbidity > limited_by.most", "where": "site = 'A'", "strict": True, "allow_empty": True},
+        {"breach_when": "count() < baseline.usual - 2 * baseline.spread", "group_by": ["site"], "baselines": BASELINES},
     ]
     return [json.loads(text) for text in dict.fromkeys(json.dumps(item, default=str) for item in found)]
 
@@ -60,3 +67,4 @@ def test_a_definition_is_that_of_which_it_was_said(monitor: dict[str, Any]) -> N
     again = loaded(document_of({"monitors": [monitor_keys(stored)]}, "definition"))
     assert again.judged() == wanted.judged()
     assert (again.breach_when, again.where, again.grouping) == (wanted.breach_when, wanted.where, wanted.grouping)
+    assert sorted(again.baselines, key=str) == sorted(wanted.baselines, key=str)
