@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -120,10 +120,13 @@ class Wiring:
         The store is opened when something is asked of it, which only monitors with baselines do.
         """
 
+        @cache
+        def history() -> LookBack:
+            missing = self.store_is_missing()
+            return no_look_back if missing else StoreHistory(self.store(create=False), contract)
+
         def find(definition: MonitorDefinition, rule: BaselineRule, measure_hash: str, at: datetime) -> Past:
-            if self.store_is_missing():
-                return no_look_back(definition, rule, measure_hash, at)
-            return StoreHistory(self.store(create=False), contract)(definition, rule, measure_hash, at)
+            return history()(definition, rule, measure_hash, at)
 
         return find
 
