@@ -12,6 +12,7 @@ from monitors.baselines import rule_json
 from monitors.grouping import Grouping
 from monitors.rule_tests import RuleTest
 from trivet.canonical import Json, content_hash
+from trivet.scheduling import Ambiguous, CatchUp, Nonexistent
 from trivet.verdicts import Severity
 
 DEFAULT_SAMPLES = 100
@@ -20,12 +21,21 @@ DEFAULT_SAMPLES = 100
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """When a monitor comes due: either `every` or `cron`."""
+    """When a monitor comes due: by `every`, by `cron`, or after each refresh."""
 
     every: timedelta | None = None
     cron: str | None = None
     timezone: str | None = None
     """IANA name in which `cron` is read; the contract's time zone when None."""
+    after_refresh: bool = False
+    """It comes due once for each warehouse that is published."""
+    delay: timedelta = timedelta()
+    """How long after its instant a slot starts; the instant stays what it is."""
+    jitter: timedelta = timedelta()
+    """Over how long starts are spread besides, though never up to the next slot."""
+    nonexistent: Nonexistent = Nonexistent.SHIFT_FORWARD
+    ambiguous: Ambiguous = Ambiguous.FIRST
+    catch_up: CatchUp = CatchUp.LATEST
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +83,15 @@ class MonitorDefinition:
     """What `trivet check --tests` runs; no verdict depends on it."""
     file: str = field(default="", compare=False)
     """Where it was defined, relative to the workspace."""
+    _hash: str = field(default="", init=False, repr=False, compare=False)
+    """`definition_hash` once it was asked for: a planner asks for that of every monitor at every tick."""
 
     @property
     def definition_hash(self) -> str:
         """SHA-256 over what decides a verdict; titles, owners and schedules do not."""
-        return content_hash(self.judged())
+        if not self._hash:
+            object.__setattr__(self, "_hash", content_hash(self.judged()))
+        return self._hash
 
     def judged(self) -> dict[str, Json]:
         """What decides a verdict, as canonical JSON values."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, TypeAlias
+from datetime import timedelta
+from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
@@ -10,6 +11,7 @@ from monitors.grouping_document import GroupingModel
 from trivet.documents import EMPTY
 from trivet.faults import expected
 from trivet.fields import Between, DurationText, Flag, Name, Number, Prose, Slug, Text
+from trivet.scheduling import Ambiguous, CatchUp, Nonexistent
 from trivet.validation import StrictModel
 from trivet.verdicts import Reason, Severity
 
@@ -30,13 +32,24 @@ _Count = Annotated[int, Between(0)]
 
 
 class ScheduleModel(StrictModel):
-    """When a monitor comes due: one of `every` and `cron`."""
+    """When a monitor comes due: one of `every`, `cron` and `after`."""
 
     every: DurationText | None = None
     cron: Text | None = None
     """Five fields; week days by name."""
     timezone: Text | None = None
     """IANA name in which `cron` is read; the contract's time zone if absent."""
+    after: Literal["refresh"] | None = None
+    """`refresh`: once for each warehouse that ingestion publishes."""
+
+
+class DaylightSavingModel(StrictModel):
+    """What becomes of a cron line's times where the clock of its zone changes."""
+
+    nonexistent: Nonexistent = Nonexistent.SHIFT_FORWARD
+    """Times that the clock leaves out."""
+    ambiguous: Ambiguous = Ambiguous.FIRST
+    """Times that it shows twice."""
 
 
 class NoDataModel(StrictModel):
@@ -111,6 +124,13 @@ class MonitorModel(GroupingModel):
     enabled: Flag = True
     severity: Severity = Severity.WARNING
     schedule: ScheduleModel | None = None
+    catch_up: CatchUp = CatchUp.LATEST
+    """Which of the slots that came due while nothing ran are run."""
+    delay: DurationText = timedelta()
+    """How long after its instant a slot starts, so that late data is in."""
+    jitter: DurationText = timedelta()
+    """Over how long the starts of many monitors are spread."""
+    dst: DaylightSavingModel = DaylightSavingModel()
     no_data: NoDataModel = NoDataModel()
     consecutive: Annotated[int, Between(1, 1000), Field(alias="for")] = 1
     """Evaluations in a row before it fires."""

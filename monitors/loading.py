@@ -16,14 +16,13 @@ from catalog.expressions.satisfiability import breach_fault, never_faults
 from catalog.expressions.syntax import SyntaxFault, parse_condition
 from catalog.expressions.tree import Condition, condition_links, uses_clock
 from monitors.baseline_rules import baseline_types, load_baselines, unused_findings
-from monitors.cron import cron_fault
-from monitors.definition import MonitorDefinition, NoDataPolicy, Schedule
-from monitors.document import MonitorFileModel, MonitorModel, ScheduleModel
+from monitors.definition import MonitorDefinition, NoDataPolicy
+from monitors.document import MonitorFileModel, MonitorModel
 from monitors.grouping import Grouping
 from monitors.grouping_rules import GroupingRules
 from monitors.rule_test_loading import load_rule_tests
 from monitors.rule_tests import RuleTest
-from trivet.clock import is_time_zone
+from monitors.schedule_loading import schedule_findings, schedule_of
 from trivet.documents import Document, Path, in_order
 from trivet.findings import Finding, did_you_mean
 from trivet.validation import examine, validate
@@ -93,7 +92,7 @@ def _load_monitor(
     document: Document, path: Path, model: MonitorModel, contract: Contract, receivers: Collection[str] | None
 ) -> tuple[MonitorDefinition | None, list[Finding]]:
     findings = [
-        *_schedule_findings(document, path, model),
+        *schedule_findings(document, path, model),
         *_notify_findings(document, path, model, receivers),
     ]
     if model.timeout is not None and not model.timeout:
@@ -204,27 +203,6 @@ def _keyed_findings(
             yield document.finding((*path, "object"), message)
 
 
-def _schedule_findings(document: Document, path: Path, model: MonitorModel) -> Iterator[Finding]:
-    schedule = model.schedule
-    if schedule is None:
-        return
-    place = (*path, "schedule")
-    if (schedule.every is None) == (schedule.cron is None):
-        yield document.finding(place, 'expected one of `every: 15m` and `cron: "0 6 * * *"`')
-    if schedule.every is not None and not schedule.every:
-        yield document.finding((*place, "every"), "expected at least one second, such as 15m")
-    if schedule.cron is not None and (fault := cron_fault(schedule.cron)):
-        yield document.finding((*place, "cron"), fault)
-    if schedule.timezone is not None:
-        if schedule.every is not None:
-            yield document.finding((*place, "timezone"), "an interval has no time zone; remove this key", key=True)
-        elif not is_time_zone(schedule.timezone):
-            yield document.finding(
-                (*place, "timezone"),
-                f"'{schedule.timezone}' is no time zone; use an IANA name such as Australia/Sydney",
-            )
-
-
 def _notify_findings(
     document: Document, path: Path, model: MonitorModel, receivers: Collection[str] | None
 ) -> Iterator[Finding]:
@@ -236,10 +214,6 @@ def _notify_findings(
                 (*path, "notify", index),
                 f"the settings have no receiver '{name}'{did_you_mean(name, receivers)}",
             )
-
-
-def _schedule(model: ScheduleModel | None) -> Schedule | None:
-    return Schedule(model.every, model.cron, model.timezone) if model else None
 
 
 def _definition(
@@ -266,7 +240,7 @@ def _definition(
         title=model.title or model.id,
         description=model.description or "",
         severity=model.severity,
-        schedule=_schedule(model.schedule),
+        schedule=schedule_of(model),
         no_data=NoDataPolicy(model.no_data.alert, model.no_data.tolerate),
         consecutive=model.consecutive,
         notify=tuple(model.notify),

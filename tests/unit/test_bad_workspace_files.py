@@ -15,7 +15,7 @@ import pytest
 from catalog import link_rules, loading, object_rules
 from catalog.contract import Contract
 from catalog.loading import load_contract
-from monitors import baseline_rules, cron, grouping_rules, rule_test_loading
+from monitors import baseline_rules, cron, grouping_rules, rule_test_loading, schedule_loading
 from monitors import loading as monitor_loading
 from monitors.loading import load_monitors
 from trivet.documents import read_yaml
@@ -107,7 +107,17 @@ def messages(module: ModuleType) -> set[str]:
 
 @pytest.mark.parametrize(
     "module",
-    [loading, object_rules, link_rules, monitor_loading, grouping_rules, baseline_rules, rule_test_loading, cron],
+    [
+        loading,
+        object_rules,
+        link_rules,
+        monitor_loading,
+        grouping_rules,
+        baseline_rules,
+        rule_test_loading,
+        cron,
+        schedule_loading,
+    ],
 )
 def test_every_finding_that_the_code_can_tell_is_told_by_some_case(module: ModuleType) -> None:
     told = "\n".join(line for file in [*CONTRACTS, *MONITORS] for line in expected(file))

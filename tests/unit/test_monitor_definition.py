@@ -23,6 +23,7 @@ from monitors.rule_tests import RuleTest
 from trivet.canonical import content_hash
 from trivet.documents import read_yaml
 from trivet.findings import Finding
+from trivet.scheduling import Ambiguous, CatchUp, Nonexistent
 from trivet.verdicts import Severity
 
 CONTRACT = """\
@@ -52,6 +53,10 @@ monitors:
     enabled: false
     severity: critical
     schedule: {cron: "0 6 * * MON-FRI", timezone: Australia/Sydney}
+    catch_up: none
+    delay: 2h
+    jitter: 90s
+    dst: {nonexistent: skip, ambiguous: both}
     no_data: {alert: false, tolerate: 3}
     for: 2
     notify: [payroll, ops]
@@ -105,7 +110,15 @@ def test_every_key_of_a_full_monitor_arrives() -> None:
         title="012",
         description="Paid below\nthe floor.",
         severity=Severity.CRITICAL,
-        schedule=Schedule(cron="0 6 * * MON-FRI", timezone="Australia/Sydney"),
+        schedule=Schedule(
+            cron="0 6 * * MON-FRI",
+            timezone="Australia/Sydney",
+            delay=timedelta(hours=2),
+            jitter=timedelta(seconds=90),
+            nonexistent=Nonexistent.SKIP,
+            ambiguous=Ambiguous.BOTH,
+            catch_up=CatchUp.NONE,
+        ),
         no_data=NoDataPolicy(alert=False, tolerate=3),
         consecutive=2,
         notify=("payroll", "ops"),
@@ -114,6 +127,11 @@ def test_every_key_of_a_full_monitor_arrives() -> None:
         labels=(("area", "pay"), ("team", "people")),
     )
     assert only(FULL).file == "monitors/0.yaml"
+
+
+def test_a_monitor_may_come_due_after_each_refresh() -> None:
+    text = SMALLEST.replace("rate < 20}", "rate < 20, schedule: {after: refresh}, catch_up: all}")
+    assert only(text).schedule == Schedule(after_refresh=True, catch_up=CatchUp.ALL)
 
 
 GROUPED = """\
@@ -235,7 +253,7 @@ DECIDING = {"id", "object", "breach_when", "where", "grouping", "baselines", "st
 
 
 def test_every_field_is_known_to_decide_or_not_to() -> None:
-    assert {field.name for field in dataclasses.fields(MonitorDefinition)} == set(CHANGES)
+    assert {field.name for field in dataclasses.fields(MonitorDefinition) if field.init} == set(CHANGES)
 
 
 @pytest.mark.parametrize("field", CHANGES)
