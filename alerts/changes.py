@@ -11,8 +11,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from alerts.states import AlertEvent, AlertKind, AlertState
-from monitors.evaluation import Counts, Evaluation
-from trivet.verdicts import Trigger, Verdict
+from monitors.evaluation import Counts, Evaluation, NotMade
+from trivet.verdicts import SlotCause, Trigger, Verdict
+
+_WANTED = (SlotCause.PAUSED, SlotCause.REMOVED)
+"""Somebody decided that these slots are not evaluated. They are recorded, and no surprise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +83,12 @@ def advance(last: AlertStatus, made: Evaluation) -> tuple[AlertStatus, AlertChan
 
 
 def is_quieted(made: Evaluation) -> bool:
-    """Whether the monitor's policy keeps this evaluation's missing data from being told."""
+    """Whether this evaluation's missing data is not told: by the monitor's policy, or because people want it so."""
     policy = made.definition.no_data
     if made.verdict is not Verdict.NO_DATA:
         return False
+    if isinstance(made.outcome, NotMade) and made.outcome.cause in _WANTED:
+        return True
     return not policy.alert or (isinstance(made.outcome, Counts) and made.outcome.no_data <= policy.tolerate)
 
 

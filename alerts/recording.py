@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -13,7 +13,7 @@ from alerts.message import message_of
 from alerts.routing import Routing, Target
 from alerts.states import AlertEvent, AlertKind, AlertState, DeliveryState
 from alerts.tables import alert, outbox
-from ledger.append import append
+from ledger.append import Draft, append_all
 from ledger.entries import EntryType
 from ledger.reading import entry_about
 from monitors.evaluation import Evaluation
@@ -21,20 +21,40 @@ from trivet.canonical import Json, content_hash
 from trivet.clock import utc_text
 
 PAYLOAD_VERSION = 1
+_CHUNK = 500
 
 
 def apply(connection: sa.Connection, made: Evaluation, routing: Routing) -> AlertChange | None:
-    """Moves the monitor's alert on, inside the evaluation's transaction. It never commits.
+    """Moves the alert of one evaluation's monitor on; see `apply_all`."""
+    return next(iter(apply_all(connection, [made], routing)), None)
 
-    Call it after the evaluation was recorded: the message names its ledger entry, and the lock on the ledger's head
-    keeps two evaluations of one monitor from moving the alert at the same time.
+
+def apply_all(connection: sa.Connection, made: Sequence[Evaluation], routing: Routing) -> list[AlertChange]:
+    """Moves the monitors' alerts on, inside the evaluations' transaction, in their order. It never commits.
+
+    Call it after the evaluations were recorded: a message names its evaluation's ledger entry, and the lock on the
+    ledger's head keeps two evaluations of one monitor from moving the alert at the same time.
     """
-    last = status_of(connection, made.definition.id)
-    status, change = advance(last or AlertStatus(), made)
-    if last is None or status != last:
-        _write_status(connection, made.definition.id, status, fresh=last is None)
-    if change is None:
-        return None
+    before = _statuses(connection, {item.definition.id for item in made})
+    statuses: dict[str, AlertStatus] = dict(before)
+    changes, drafts = [], []
+    for item in made:
+        name = item.definition.id
+        statuses[name], change = advance(statuses.get(name, AlertStatus()), item)
+        if change is not None:
+            changes.append(change)
+            drafts.append(_tell(connection, item, change, statuses[name], routing))
+    moved = {name: status for name, status in statuses.items() if status != before.get(name)}
+    _write_statuses(connection, {name: item for name, item in moved.items() if name not in before}, fresh=True)
+    _write_statuses(connection, {name: item for name, item in moved.items() if name in before}, fresh=False)
+    append_all(connection, drafts)
+    return changes
+
+
+def _tell(
+    connection: sa.Connection, made: Evaluation, change: AlertChange, status: AlertStatus, routing: Routing
+) -> Draft:
+    """Writes what is to be sent, and gives the ledger's entry of it."""
     names = _told(connection, made.definition.id, change, routing.receivers_for(made.definition, change.kind))
     targets = [target for name in names for target in routing.receivers.get(name, ())]
     recorded = entry_about(connection, EntryType.EVALUATION, made.evaluation_id)
@@ -42,8 +62,17 @@ def apply(connection: sa.Connection, made: Evaluation, routing: Routing) -> Aler
     rows = [_outbox_row(made, change, target, payload) for target in targets]
     if rows:
         connection.execute(outbox.insert(), rows)
-    append(connection, EntryType.ALERT_CHANGE, _subject(made.definition.id, change), _entry(made, change, status, rows))
-    return change
+    subject = f"{made.definition.id}/{change.episode}/{change.ordinal}"
+    return Draft(EntryType.ALERT_CHANGE, subject, _entry(made, change, status, rows))
+
+
+def _statuses(connection: sa.Connection, monitors: Collection[str]) -> dict[str, AlertStatus]:
+    found = {}
+    for start in range(0, len(monitors), _CHUNK):
+        names = sorted(monitors)[start : start + _CHUNK]
+        rows = connection.execute(sa.select(alert).where(alert.c.monitor.in_(names)))
+        found.update({row.monitor: read_status(row) for row in rows})
+    return found
 
 
 def status_of(connection: sa.Connection, monitor: str) -> AlertStatus | None:
@@ -73,24 +102,30 @@ def alert_key(monitor: str, change: AlertChange, target: Target) -> str:
     return content_hash(parts)
 
 
-def _write_status(connection: sa.Connection, monitor: str, status: AlertStatus, *, fresh: bool) -> None:
-    if status.slot is None:
+def _write_statuses(connection: sa.Connection, statuses: Mapping[str, AlertStatus], *, fresh: bool) -> None:
+    rows = [_status_row(name, status) for name, status in statuses.items() if status.slot is not None]
+    if not rows:
         return
-    values = {
+    if fresh:
+        connection.execute(alert.insert(), [{"monitor": row.pop("of"), **row} for row in rows])
+        return
+    values: dict[str, Any] = {name: sa.bindparam(name) for name in rows[0] if name != "of"}
+    connection.execute(sa.update(alert).where(alert.c.monitor == sa.bindparam("of")).values(values), rows)
+
+
+def _status_row(monitor: str, status: AlertStatus) -> dict[str, Any]:
+    return {
+        "of": monitor,
         "state": status.state.value,
         "kind": status.kind.value if status.kind else None,
         "since": utc_text(status.since) if status.since else None,
-        "slot": utc_text(status.slot),
+        "slot": utc_text(status.slot) if status.slot else None,
         "pending": status.pending,
         "episode": status.episode,
         "events": status.events,
         "told": status.told.value if status.told else None,
         "evaluation_id": status.evaluation_id,
     }
-    if fresh:
-        connection.execute(alert.insert(), {"monitor": monitor, **values})
-    else:
-        connection.execute(sa.update(alert).where(alert.c.monitor == monitor).values(values))
 
 
 def _told(connection: sa.Connection, monitor: str, change: AlertChange, matched: Sequence[str]) -> list[str]:
@@ -122,10 +157,6 @@ def _outbox_row(made: Evaluation, change: AlertChange, target: Target, payload: 
         "next_attempt": created,
         "created_at": created,
     }
-
-
-def _subject(monitor: str, change: AlertChange) -> str:
-    return f"{monitor}/{change.episode}/{change.ordinal}"
 
 
 def _entry(

@@ -35,6 +35,7 @@ SLOT_CAUSES: dict[SlotCause, str] = {
     SlotCause.CRASHED: "it began and did not end",
     SlotCause.CLOCK_JUMP: "the clock moved over it",
     SlotCause.PAUSED: "the monitor was paused",
+    SlotCause.REMOVED: "the monitor was removed before it began",
 }
 """Why a slot was not evaluated, in long form."""
 

@@ -59,15 +59,15 @@ def planner_of(store: sa.Engine, clock: FixedClock) -> Planner:
     return Planner(Evaluator(contract(), DuckDBEngine(Path("none.duckdb")), clock, alert), store, clock)
 
 
-def planned(store: sa.Engine, count: int, schedule: Schedule, minutes: int) -> tuple[float, int]:
-    """Seconds that planning takes after so many minutes, and how many slots were passed over."""
+def planned(store: sa.Engine, count: int, schedule: Schedule, minutes: int) -> str:
+    """What planning takes after so many minutes: by the wall clock and, in this process, of the processor."""
     clock = FixedClock(BEGIN)
     known = monitors(count, schedule)
     planner_of(store, clock).plan(known)
     clock.instant += minutes * MINUTE
-    start = time.perf_counter()
-    passed_over = planner_of(store, clock).plan(known)
-    return time.perf_counter() - start, len(passed_over)
+    wall, processor = time.perf_counter(), time.process_time()
+    planner_of(store, clock).plan(known)
+    return f"{time.perf_counter() - wall:.2f} s, {time.process_time() - processor:.2f} s of the processor"
 
 
 @contextmanager
@@ -112,10 +112,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, stores(Path(folder), options.store) as kinds:
         for kind, fresh in kinds.items():
             for name, schedule in (("interval", every), ("cron", cron)):
-                seconds, _ = planned(next(fresh), options.monitors, schedule, 1)
-                print(f"{kind:10}  {options.monitors:,} slots of one minute, {name}: {seconds:.2f} s")
-            seconds, missed = planned(next(fresh), options.behind, every, options.missed)
-            print(f"{kind:10}  {missed:,} missed slots of {options.behind} monitors: {seconds:.2f} s")
+                taken = planned(next(fresh), options.monitors, schedule, 1)
+                print(f"{kind:10}  {options.monitors:,} slots of one minute, {name}: {taken}")
+            taken = planned(next(fresh), options.behind, every, options.missed)
+            missed = options.behind * (options.missed - 1)
+            print(f"{kind:10}  {missed:,} missed slots of {options.behind} monitors: {taken}")
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 
@@ -24,6 +25,7 @@ from trivet.exits import Exit
 from worker.bootstrap import Wiring
 from worker.embedded import EmbeddedDaemon, only_daemon
 from worker.evaluate import Recorded
+from worker.runtime import process_name
 
 _log = logging.getLogger(__name__)
 
@@ -37,7 +39,8 @@ def run_daemon(invocation: Invocation) -> int:
     if settings.scheduler.mode != "embedded":
         raise UsageError("scheduler.mode is celery; start `trivet beat` and `trivet worker` instead")
     wiring = invocation.wiring(workspace)
-    with only_daemon(lock_file(wiring)):
+    process = process_name()
+    with only_daemon(lock_file(wiring), process) as before:
         telling = threading.Lock()
 
         def report(recorded: Recorded) -> None:
@@ -50,7 +53,9 @@ def run_daemon(invocation: Invocation) -> int:
             with telling:
                 invocation.output.tell(text)
 
-        daemon = EmbeddedDaemon(wiring.runtime(tell), settings.scheduler.workers, report)
+        runtime = replace(wiring.runtime(tell), process=process)
+        runtime.take_over(before)
+        daemon = EmbeddedDaemon(runtime, settings.scheduler.workers, report)
         stop = stop_signal()
         scheduled = sum(item.enabled and item.schedule is not None for item in monitors)
         told = f"{scheduled} monitor is" if scheduled == 1 else f"{scheduled} monitors are"

@@ -14,6 +14,7 @@ from ledger.tables import ledger_entry
 from trivet.canonical import Json
 
 PAYLOAD_VERSION = 1
+_CHUNK = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +57,12 @@ def published_text(connection: sa.Connection, entry_type: EntryType, text_hash: 
 
 
 def _lacking(connection: sa.Connection, texts: Sequence[PublishedText]) -> list[PublishedText]:
-    lacking = []
-    for text in texts:
-        known = sa.select(ledger_entry.c.seq).where(
-            ledger_entry.c.entry_type == text.entry_type.value, ledger_entry.c.subject_id == text.hash
+    known: set[tuple[str, str]] = set()
+    for start in range(0, len(texts), _CHUNK):
+        names = [text.hash for text in texts[start : start + _CHUNK]]
+        kinds = sorted({text.entry_type.value for text in texts[start : start + _CHUNK]})
+        found = sa.select(ledger_entry.c.entry_type, ledger_entry.c.subject_id).where(
+            ledger_entry.c.entry_type.in_(kinds), ledger_entry.c.subject_id.in_(names)
         )
-        if connection.execute(known).first() is None:
-            lacking.append(text)
-    return lacking
+        known |= {(row.entry_type, row.subject_id) for row in connection.execute(found)}
+    return [text for text in texts if (text.entry_type.value, text.hash) not in known]

@@ -31,6 +31,22 @@ def new_generation(instant: datetime) -> str:
     return f"{instant.astimezone(UTC):%Y%m%dT%H%M%S%f}Z-{secrets.token_hex(2)}"
 
 
+def generation_instant(generation: str) -> datetime | None:
+    """The time of the build in a generation's name, in UTC; None where the name is none."""
+    if not re.fullmatch(_GENERATION, generation):
+        return None
+    try:
+        return datetime.strptime(generation.partition("Z")[0], "%Y%m%dT%H%M%S%f").replace(tzinfo=UTC)
+    except ValueError:
+        return None
+
+
+def kept_generations(target: Path) -> list[str]:
+    """The generations that lie beside `target`, oldest first."""
+    pattern = re.compile(rf"{re.escape(target.stem)}\.({_GENERATION}){re.escape(target.suffix)}")
+    return sorted(match[1] for path in target.parent.iterdir() if (match := pattern.fullmatch(path.name)))
+
+
 def generation_file(target: Path, generation: str) -> Path:
     """Where a generation of `target` is kept."""
     return target.with_name(f"{target.stem}.{generation}{target.suffix}")
@@ -116,11 +132,8 @@ def publish(built: Path, target: Path, generation: str) -> Path:
 
 def prune(target: Path, keep: int, current: str) -> tuple[str, ...]:
     """Removes all but the `keep` latest generations, never `current`; the names of the files removed."""
-    pattern = re.compile(rf"{re.escape(target.stem)}\.({_GENERATION}){re.escape(target.suffix)}")
-    others = [
-        match[1] for path in target.parent.iterdir() if (match := pattern.fullmatch(path.name)) and match[1] != current
-    ]
-    superseded = sorted(others, reverse=True)[max(keep, 1) - 1 :]
+    others = [name for name in kept_generations(target) if name != current]
+    superseded = others[::-1][max(keep, 1) - 1 :]
     doomed = [generation_file(target, generation) for generation in superseded]
     for path in doomed:
         path.unlink()

@@ -76,6 +76,7 @@ class SlotCause(StrEnum):
     CRASHED = "crashed"
     CLOCK_JUMP = "clock_jump"
     PAUSED = "paused"
+    REMOVED = "removed"
 
 
 class EvaluationStatus(StrEnum):

@@ -16,7 +16,7 @@ from alerts.delivery import DeliveryReport, deliver_due
 from alerts.notifiers.build import build_notifiers
 from alerts.notifiers.ping import HttpPing
 from alerts.notifiers.port import Notifier
-from alerts.recording import apply
+from alerts.recording import apply_all
 from alerts.routing import Target, routing_of
 from catalog.contract import Contract
 from catalog.engines.duckdb_engine import DuckDBEngine
@@ -28,7 +28,6 @@ from ledger.checkpoints import CheckpointPolicy
 from ledger.keys import SigningKey, read_signing_key
 from ledger.verification.notes import NotANote, PublicKey, read_key
 from monitors.definition import MonitorDefinition
-from monitors.evaluation import Evaluation
 from sources.check import check_columns
 from sources.ingest import ingest
 from sources.report import IngestReport
@@ -42,8 +41,10 @@ from worker.evaluate import Evaluator
 from worker.failures import FailureLog
 from worker.history import StoreHistory
 from worker.lifesign import LifeSign
+from worker.planning import ON_TIME
 from worker.probing import Probe, store_probe, warehouse_probe
 from worker.processes import Daemon, DaemonKind, mark_end
+from worker.refreshes import Published
 from worker.replaying import Replayer
 from worker.resources import memory_of, threads_of
 from worker.runtime import Runtime
@@ -107,11 +108,7 @@ class Wiring:
 
     def evaluator(self, contract: Contract, at_once: int = 1) -> Evaluator:
         """The evaluator over this workspace's warehouse, beside how many batches at one time."""
-        routing = routing_of(self.settings)
-
-        def alert(connection: sa.Connection, made: Evaluation) -> None:
-            apply(connection, made, routing)
-
+        alert = partial(apply_all, routing=routing_of(self.settings))
         return Evaluator(contract, self.engine(at_once), self.clock, alert, self.look_back(contract))
 
     def look_back(self, contract: Contract) -> LookBack:
@@ -174,8 +171,20 @@ class Wiring:
         seal = sealer.seal_quietly if sealer is not None else None
         sweep_spill(self.spill)
         evaluator = partial(self.evaluator, at_once=self.settings.scheduler.workers)
-        lease, life_sign = self.settings.scheduler.lease, self.life_sign()
-        return Runtime(store, clock, lease, watched, evaluator, deliver, seal, Daemon(kind), life_sign)
+        scheduler = self.settings.scheduler
+        return Runtime(
+            store,
+            clock,
+            scheduler.lease,
+            watched,
+            evaluator,
+            deliver,
+            seal,
+            Daemon(kind),
+            self.life_sign(),
+            Published(self.warehouse, self.engine()),
+            max(ON_TIME, 2 * scheduler.tick),
+        )
 
     def life_sign(self) -> LifeSign | None:
         """What tells somebody outside of ticks that went well; None where the settings name nobody.

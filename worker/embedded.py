@@ -44,6 +44,7 @@ class EmbeddedDaemon:
         self._batches = FailureLog("a batch failed; its slots are tried again once their lease has ended")
         self._deliveries = FailureLog("delivery failed; what waits is tried again")
         self._seals = FailureLog("the ledger could not be sealed by a checkpoint; it is tried again")
+        self._stopping = threading.Event()
 
     def run(self, tick: timedelta, stop: threading.Event) -> None:
         """Ticks until `stop` is set; then lets what is being evaluated come to its end."""
@@ -65,6 +66,7 @@ class EmbeddedDaemon:
             while not stop.wait(_LOOK):
                 pass
         finally:
+            self._stopping.set()
             scheduler.shutdown(wait=True)
             self._pool.shutdown(wait=True, cancel_futures=True)
             self._delivery.shutdown(wait=True, cancel_futures=True)
@@ -96,7 +98,7 @@ class EmbeddedDaemon:
 
     def _evaluate(self, batch: Batch) -> None:
         with self._batches.watching():
-            for recorded in self._runtime.evaluate(batch.keys):
+            for recorded in self._runtime.evaluate(batch.keys, lambda: not self._stopping.is_set()):
                 self._report(recorded)
 
     def _deliver(self, deliver: Callable[[], None]) -> None:
@@ -111,15 +113,27 @@ class EmbeddedDaemon:
 
 
 @contextmanager
-def only_daemon(lock: Path) -> Iterator[None]:
+def only_daemon(lock: Path, process: str = "") -> Iterator[str]:
     """Holds a lock file for as long as the daemon runs; the system lets go of it however the process ends.
+
+    Args:
+        lock: the file.
+        process: the daemon's name, which is left in the file for the one that comes after it.
+
+    Yields:
+        The name of the daemon before, which is dead; empty where there was none.
 
     Raises:
         UnavailableError: another daemon holds it.
     """
-    with lock.open("a") as handle:
+    with lock.open("a+", encoding="utf-8") as handle:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise UnavailableError(f"another `trivet run` works on this store and holds {lock}") from None
-        yield
+        handle.seek(0)
+        before = handle.read().strip()
+        handle.truncate(0)
+        handle.write(f"{process}\n")
+        handle.flush()
+        yield before

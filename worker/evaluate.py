@@ -13,7 +13,7 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from itertools import groupby
@@ -36,7 +36,7 @@ from worker.history import StoreHistory
 from worker.judging import Judgement, time_limit, warehouse_fault
 from worker.masking import mask_of
 from worker.publishing import published_texts
-from worker.recording import record
+from worker.recording import record_all
 from worker.scanning import judge_many
 
 _log = logging.getLogger(__name__)
@@ -70,10 +70,14 @@ class Evaluator:
     contract: Contract
     engine: Engine
     clock: Clock
-    after_record: Callable[[sa.Connection, Evaluation], None] | None = None
-    """Called with each evaluation once it is recorded, in the same savepoint: both stand, or neither."""
+    after_record: Callable[[sa.Connection, Sequence[Evaluation]], object] | None = None
+    """Called with evaluations once they are recorded, in the same savepoint: both stand, or neither."""
     look_back: LookBack = no_look_back
     """Finds earlier values for a dry run; an evaluation that is recorded looks back in its own store."""
+
+    def under(self, contract: Contract) -> Evaluator:
+        """The same evaluator for what was planned under another contract."""
+        return replace(self, contract=contract)
 
     def evaluate(
         self,
@@ -135,12 +139,19 @@ class Evaluator:
 
     def write(self, connection: sa.Connection, made: Evaluation) -> Recorded:
         """Records one evaluation, and what follows from it, inside the caller's transaction."""
-        texts = published_texts(self.contract, made.definition)
+        (recorded,) = self.write_all(connection, [made])
+        return recorded
+
+    def write_all(self, connection: sa.Connection, made: Sequence[Evaluation]) -> list[Recorded]:
+        """Records evaluations, and what follows from them, inside the caller's transaction: all or none."""
+        if not made:
+            return []
+        texts = published_texts(self.contract, {item.definition.id: item.definition for item in made}.values())
         with connection.begin_nested():
-            entry = record(connection, made, texts)
+            entries = record_all(connection, made, texts)
             if self.after_record is not None:
                 self.after_record(connection, made)
-        return Recorded(made, entry.seq)
+        return [Recorded(item, entry.seq) for item, entry in zip(made, entries, strict=True)]
 
     def _record_batch(
         self, batch: Sequence[Slot], evaluations: Sequence[Evaluation], store: sa.Engine | None

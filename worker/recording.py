@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, islice
 
 import sqlalchemy as sa
 
 from ledger.append import Draft, append_all
-from ledger.bound_rows import collect_rows_root, new_salt
+from ledger.bound_rows import collect_rows_root, new_salt, rows_root
 from ledger.entries import EntryType, LedgerEntry
 from ledger.texts import PublishedText, missing_texts
 from monitors.baselines import MeasuredValue
@@ -24,27 +24,50 @@ _CHUNK = 5_000
 
 
 def record(connection: sa.Connection, made: Evaluation, texts: Sequence[PublishedText] = ()) -> LedgerEntry:
-    """Writes one evaluation whole, inside the caller's transaction. It never commits.
+    """Writes one evaluation; see `record_all`."""
+    (entry,) = record_all(connection, [made], texts)
+    return entry
+
+
+def record_all(
+    connection: sa.Connection, made: Sequence[Evaluation], texts: Sequence[PublishedText] = ()
+) -> list[LedgerEntry]:
+    """Writes evaluations whole, inside the caller's transaction, and gives their entries. It never commits.
 
     Args:
         connection: with a writing transaction.
-        made: the evaluation.
-        texts: what it refers to by hash; those that the ledger lacks are published first.
+        made: the evaluations.
+        texts: what they refer to by hash; those that the ledger lacks are published first.
     """
-    connection.execute(evaluation.insert(), _evaluation_row(made))
-    connection.execute(audit.insert(), list(_audit_rows(made)))
-    rows = member_rows(made.evaluation_id, (*made.breached, *made.undecided))
-    while chunk := list(islice(rows, _CHUNK)):
-        connection.execute(member.insert(), chunk)
-    rows = measure_rows(made.evaluation_id, made.measures)
-    while chunk := list(islice(rows, _CHUNK)):
-        connection.execute(measure.insert(), chunk)
-    root = collect_rows_root(connection, EVALUATION_BINDING, made.evaluation_id)
-    entry = Draft(EntryType.EVALUATION, made.evaluation_id, _payload(made, root.hex()))
-    return append_all(connection, [*missing_texts(connection, texts), entry])[-1]
+    rows = [_evaluation_row(item) for item in made]
+    counts = [list(_audit_rows(item)) for item in made]
+    connection.execute(evaluation.insert(), rows)
+    connection.execute(audit.insert(), [row for of_one in counts for row in of_one])
+    drafts = []
+    for item, row, of_one in zip(made, rows, counts, strict=True):
+        members = member_rows(item.evaluation_id, (*item.breached, *item.undecided))
+        while chunk := list(islice(members, _CHUNK)):
+            connection.execute(member.insert(), chunk)
+        measures = measure_rows(item.evaluation_id, item.measures)
+        while chunk := list(islice(measures, _CHUNK)):
+            connection.execute(measure.insert(), chunk)
+        root = _rows_root(connection, item, row, of_one)
+        drafts.append(Draft(EntryType.EVALUATION, item.evaluation_id, _payload(item, root.hex())))
+    entries = append_all(connection, [*missing_texts(connection, texts), *drafts])
+    return entries[len(entries) - len(drafts) :]
 
 
-def _evaluation_row(made: Evaluation) -> dict[str, object]:
+def _rows_root(
+    connection: sa.Connection, made: Evaluation, row: Mapping[str, Json], counts: Sequence[Mapping[str, Json]]
+) -> bytes:
+    """What the entry binds: read back from the store, but where nothing was judged and there may be thousands."""
+    if not isinstance(made.outcome, NotMade):
+        return collect_rows_root(connection, EVALUATION_BINDING, made.evaluation_id)
+    of_counts = ((audit.name, item) for item in counts)
+    return rows_root(EVALUATION_BINDING, [(evaluation.name, row), *of_counts])
+
+
+def _evaluation_row(made: Evaluation) -> dict[str, Json]:
     not_made = made.outcome if isinstance(made.outcome, NotMade) else None
     return {
         "evaluation_id": made.evaluation_id,
@@ -74,7 +97,7 @@ def _evaluation_row(made: Evaluation) -> dict[str, object]:
     }
 
 
-def _audit_rows(made: Evaluation) -> Iterator[dict[str, object]]:
+def _audit_rows(made: Evaluation) -> Iterator[dict[str, Json]]:
     """One row for each verdict, zeros included; for an evaluation that could not be made one, without a count."""
     if isinstance(made.outcome, NotMade):
         reasons = _json({made.outcome.reason.value: None})

@@ -12,7 +12,7 @@ import socket
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
 
@@ -22,17 +22,28 @@ from catalog.contract import Contract
 from monitors.definition import MonitorDefinition
 from trivet.clock import Clock
 from trivet.logs import concerning
-from worker.claims import OpenSlot, SlotKey, claim, hand_out
+from worker.claims import OpenSlot, SlotKey, claim, following_slots, hand_out, take_over
+from worker.due import Refresh
 from worker.evaluate import Evaluator, Recorded, Slot, scheduled_slot, tell
 from worker.heartbeat import heartbeat
 from worker.lifesign import LifeSign
 from worker.planner import Planner
+from worker.planning import ON_TIME
 from worker.processes import Daemon, mark_end, mark_tick
+from worker.stores import read_only
+from worker.troubles import Troubles
 from worker.watching import WatchedWorkspace
 
 LONGEST_BATCH = timedelta(minutes=10)
 """What the time limits of a batch's monitors may come to; beyond it, the slots of one object type are split."""
+LONGEST_FURTHER = timedelta(seconds=20)
+"""How long after its beginning a batch still goes on with further slots of its monitors."""
 _log = logging.getLogger(__name__)
+
+
+def process_name() -> str:
+    """A new name for this process, which no other has."""
+    return f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:12]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +83,29 @@ class Runtime:
     """As what it ticks; None keeps that to itself."""
     life_sign: LifeSign | None = None
     """Tells somebody outside of every tick that went well; None where nobody wants it."""
+    published: Callable[[], Sequence[Refresh] | None] = lambda: None
+    """The warehouses that were published; see `worker.refreshes`."""
+    on_time: timedelta = ON_TIME
+    """A slot that is looked at later than this after its start came due while nothing ran."""
+    process: str = field(default_factory=process_name)
+    """Names this process among all that ever were."""
+    troubles: Troubles = field(default_factory=Troubles)
+
+    def take_over(self, process: str) -> None:
+        """Gives back what an earlier process held that is known to be dead, so that nobody waits for its leases.
+
+        Args:
+            process: its name; empty where it is not known.
+        """
+        with self.store.begin() as connection:
+            take_over(connection, process, self.clock.now())
 
     def tick(self) -> Tick:
         """Plans what came due, ends what was begun too often, and says what is to be run."""
         _, contract, monitors = self.watched.current().require()
-        planner = Planner(self.evaluator(contract), self.store, self.clock)
-        passed_over = (*planner.give_up(monitors), *planner.plan(monitors))
+        planner = Planner(self.evaluator(contract), self.store, self.clock, self.published, self.on_time, self.troubles)
+        ended = (*planner.give_up(monitors), *planner.withdraw(monitors, self.lease))
+        passed_over = (*ended, *planner.plan(monitors))
         for item in passed_over:
             tell(item)
         with self.store.begin() as connection:
@@ -95,14 +123,29 @@ class Runtime:
             with self.store.begin() as connection:
                 mark_end(connection, self.daemon, self.clock.now())
 
-    def evaluate(self, keys: Sequence[SlotKey]) -> Iterator[Recorded]:
-        """Claims the slots and evaluates those that were to be had; the others are somebody else's."""
+    def evaluate(self, keys: Sequence[SlotKey], goes_on: Callable[[], bool] = lambda: True) -> Iterator[Recorded]:
+        """Claims the slots and evaluates those that were to be had; the others are somebody else's.
+
+        Where more slots of the same monitors wait, it goes on with them for a while: a monitor that has to catch up
+        would otherwise do so at the pace of the ticks.
+
+        Args:
+            keys: the slots.
+            goes_on: asked before each further round.
+        """
         _, contract, monitors = self.watched.current().require()
-        owner = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex}"
-        slots = self._claim(keys, {definition.id: definition for definition in monitors}, owner)
-        keeping: Callable[[], AbstractContextManager[None]]
-        keeping = partial(heartbeat, self.store, owner, self.clock, self.lease)
-        yield from self.evaluator(contract).evaluate(slots, self.store, keeping)
+        known = {definition.id: definition for definition in monitors}
+        until = self.clock.now() + LONGEST_FURTHER
+        while keys:
+            owner = f"{self.process}:{uuid.uuid4().hex}"
+            slots = self._claim(keys, known, owner)
+            keeping: Callable[[], AbstractContextManager[None]]
+            keeping = partial(heartbeat, self.store, owner, self.clock, self.lease)
+            yield from self.evaluator(contract).evaluate(slots, self.store, keeping)
+            if not slots or not goes_on() or self.clock.now() >= until:
+                return
+            with read_only(self.store).connect() as connection:
+                keys = following_slots(connection, {slot.definition.id for slot in slots})
 
     def _claim(self, keys: Sequence[SlotKey], monitors: Mapping[str, MonitorDefinition], owner: str) -> list[Slot]:
         slots = []

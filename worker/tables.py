@@ -161,13 +161,24 @@ slot = sa.Table(
     sa.Column("sent_at", sa.Text),
 )
 
-_OPEN = slot.c.state.in_([sa.literal_column(f"'{state.value}'") for state in (SlotState.PLANNED, SlotState.RUNNING)])
-_RUNNING = slot.c.state == sa.literal_column(f"'{SlotState.RUNNING.value}'")
+
+def in_state(column: sa.ColumnElement[str], *states: SlotState) -> sa.ColumnElement[bool]:
+    """Whether a slot's state is one of these, spelled as the partial indexes below spell it.
+
+    SQLite uses a partial index only where it sees that the condition is the same, which a bound parameter hides.
+    """
+    texts: list[sa.ColumnElement[str]] = [sa.literal_column(f"'{state.value}'") for state in states]
+    return column.in_(texts) if len(texts) > 1 else column == texts[0]
+
+
+IS_OPEN = in_state(slot.c.state, SlotState.PLANNED, SlotState.RUNNING)
+IS_PLANNED = in_state(slot.c.state, SlotState.PLANNED)
+IS_RUNNING = in_state(slot.c.state, SlotState.RUNNING)
 
 # Most slots are done; those that are not must be found without reading all.
-sa.Index("ix_slot_open", slot.c.scheduled_for, sqlite_where=_OPEN, postgresql_where=_OPEN)
+sa.Index("ix_slot_open", slot.c.monitor, slot.c.scheduled_for, sqlite_where=IS_OPEN, postgresql_where=IS_OPEN)
 # One evaluation of a monitor at a time.
-sa.Index("uq_slot_running", slot.c.monitor, unique=True, sqlite_where=_RUNNING, postgresql_where=_RUNNING)
+sa.Index("uq_slot_running", slot.c.monitor, unique=True, sqlite_where=IS_RUNNING, postgresql_where=IS_RUNNING)
 
 watermark = sa.Table(
     "watermark",
@@ -175,6 +186,32 @@ watermark = sa.Table(
     sa.Column("monitor", sa.Text, primary_key=True),
     # Every slot up to this instant was planned, or was not due.
     sa.Column("planned_until", sa.Text, nullable=False),
+    # By what the slots were planned last; the ledger holds both texts. NULL before the first plan of this version.
+    sa.Column("definition_hash", sa.Text),
+    sa.Column("contract_hash", sa.Text),
+    # For a schedule after refreshes: the warehouse that was seen last, empty where there was none. NULL before a look.
+    sa.Column("refresh", sa.Text),
+    # The last jump of the clock over more slots than are written: where it began, and where it led.
+    sa.Column("jumped_from", sa.Text),
+    sa.Column("jumped_until", sa.Text),
+)
+
+# When monitors were not to be evaluated. A row is written once, but for its end before time.
+pause = sa.Table(
+    "pause",
+    metadata,
+    sa.Column("pause_id", sa.Text, primary_key=True),
+    sa.Column("monitor", sa.Text, nullable=False),
+    # Who answers for it, and why.
+    sa.Column("owner", sa.Text, nullable=False),
+    sa.Column("reason", sa.Text, nullable=False),
+    # Slots that start from `since` on and before `until`, or before `ended_at`, are not evaluated.
+    sa.Column("since", sa.Text, nullable=False),
+    sa.Column("until", sa.Text, nullable=False),
+    # When it was ended before its time, and by whom.
+    sa.Column("ended_at", sa.Text),
+    sa.Column("ended_by", sa.Text),
+    sa.Index(None, "until"),
 )
 
 # What the store keeps to itself: written once, in no ledger entry, no document and no log.

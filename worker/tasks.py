@@ -11,14 +11,14 @@ from worker.bootstrap import Wiring
 from worker.claims import SlotKey
 from worker.failures import FailureLog
 from worker.processes import DaemonKind
-from worker.runtime import Runtime
+from worker.runtime import LONGEST_FURTHER, Runtime
 
 PLAN = "trivet.plan"
 EVALUATE_BATCH = "trivet.evaluate_batch"
 DELIVER = "trivet.deliver"
 SEALING = "trivet.seal"
-_MARGIN = 60
-"""Seconds of a batch beside its queries: opening, recording, and waiting for others that record."""
+_MARGIN = 60 + LONGEST_FURTHER.total_seconds()
+"""Seconds of a batch beside its queries: opening, recording, waiting for others that record, and further slots."""
 
 
 def register(app: Celery, wiring: Wiring) -> None:

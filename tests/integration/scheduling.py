@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -16,9 +16,11 @@ from monitors.evaluation import Evaluation
 from tests.integration.worlds import a_contract, rows, some_monitors
 from trivet.clock import FixedClock
 from worker.claims import SlotKey, claim, hand_out
+from worker.due import Refresh
 from worker.evaluate import Evaluator, Recorded, scheduled_slot
 from worker.planner import Planner
 from worker.tables import evaluation, slot
+from worker.troubles import Troubles
 
 LEASE = timedelta(seconds=45)
 EVERY_MINUTE = Schedule(every=timedelta(minutes=1))
@@ -37,7 +39,9 @@ class Scheduled:
     clock: FixedClock
     monitors: Sequence[MonitorDefinition]
     warehouse: Path
-    after_record: Callable[[sa.Connection, Evaluation], None] | None = None
+    after_record: Callable[[sa.Connection, Sequence[Evaluation]], object] | None = None
+    published: Callable[[], Sequence[Refresh] | None] = lambda: None
+    troubles: Troubles = field(default_factory=Troubles)
 
     @property
     def evaluator(self) -> Evaluator:
@@ -45,12 +49,15 @@ class Scheduled:
 
     @property
     def planner(self) -> Planner:
-        return Planner(self.evaluator, self.store, self.clock)
+        return Planner(self.evaluator, self.store, self.clock, self.published, troubles=self.troubles)
 
     def plan(self, **later: float) -> list[Recorded]:
         """Lets time pass, and plans."""
         self.clock.instant += timedelta(**later)
         return self.planner.plan(self.monitors)
+
+    def withdraw(self) -> list[Recorded]:
+        return self.planner.withdraw(self.monitors, LEASE)
 
     def give_up(self) -> list[Recorded]:
         return self.planner.give_up(self.monitors)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -237,8 +237,9 @@ def evaluating(store: sa.Engine, at: int, known: Routing) -> Callable[[Path], No
     notified = replace(definition, notify=("ops",))
     instant = NOW + timedelta(hours=at)
 
-    def move_alert(connection: sa.Connection, made: Evaluation) -> None:
-        apply(connection, made, known)
+    def move_alert(connection: sa.Connection, made: Sequence[Evaluation]) -> None:
+        for item in made:
+            apply(connection, item, known)
 
     def run(warehouse: Path) -> None:
         evaluator = Evaluator(contract, DuckDBEngine(warehouse), FixedClock(instant), move_alert)

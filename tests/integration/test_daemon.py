@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import shutil
 import threading
@@ -13,14 +14,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
+from catalog.engines.duckdb_engine import DuckDBEngine
+from sources.publication import generation_instant
+from tests.integration.worlds import a_warehouse
+from trivet.clock import utc_text
 from trivet.documents import read_yaml
 from trivet.errors import InputError, UnavailableError, UsageError
 from trivet.settings import load_settings
 from worker.bootstrap import Wiring
 from worker.embedded import EmbeddedDaemon, only_daemon
 from worker.evaluate import Recorded, manual_slots
+from worker.refreshes import Published
 from worker.runtime import Runtime
+from worker.tables import evaluation, slot, watermark
 from worker.watching import WatchedWorkspace
 
 ROOT = Path(__file__).parents[2]
@@ -198,6 +206,94 @@ def test_a_store_has_one_daemon(tmp_path: Path) -> None:
         pass
     with only_daemon(lock):
         assert lock.exists()
+
+
+def test_a_daemon_leaves_its_name_for_the_one_that_comes_after_it(tmp_path: Path) -> None:
+    lock = tmp_path / "trivet.db-lock"
+    with only_daemon(lock, "first") as before:
+        assert before == ""
+    with only_daemon(lock, "second") as before:
+        assert before == "first"
+    with only_daemon(lock, "third") as before:
+        assert before == "second"
+
+
+def test_a_warehouse_that_is_published_is_seen_by_itself_and_planned_once(wiring: Wiring) -> None:
+    edit(wiring.path, "{every: 1s}", "{after: refresh}")
+
+    def ticks(count: int) -> list[str]:
+        # Each by a daemon that knows nothing of the others.
+        for _ in range(count):
+            made = wiring.runtime()
+            for batch in made.tick().batches:
+                list(made.evaluate(batch.keys))
+            made.store.dispose()
+        store = wiring.store()
+        with store.connect() as connection:
+            found = connection.execute(sa.select(evaluation.c.snapshot, evaluation.c.scheduled_for)).all()
+        store.dispose()
+        return sorted(f"{json.loads(row.snapshot)['generation']} at {row.scheduled_for}" for row in found)
+
+    def generation() -> str:
+        with wiring.engine().snapshot() as snapshot:
+            return str(snapshot.identity.generation)
+
+    assert ticks(2) == []
+    contract = WatchedWorkspace(wiring.path, {}).current().contract
+    assert contract is not None
+    expected = []
+    for _ in range(2):
+        wiring.ingest(contract)
+        built = generation_instant(generation())
+        assert built is not None
+        expected.append(f"{generation()} at {utc_text(built)}")
+        assert ticks(3) == expected
+
+
+def test_a_warehouse_that_cannot_be_read_just_now_is_seen_later(wiring: Wiring) -> None:
+    published = Published(wiring.warehouse, wiring.engine())
+    (served,) = published() or ()
+    assert generation_instant(served.name) == served.at <= served.published
+    whole = wiring.warehouse.read_bytes()
+    wiring.warehouse.unlink()
+    assert published() == ()
+    wiring.warehouse.write_bytes(b"no database")
+    assert published() is None
+    wiring.warehouse.write_bytes(whole)
+    assert [item.name for item in published() or ()] == [served.name]
+
+
+def test_a_warehouse_that_ingestion_did_not_build_is_another_one_with_each_change(tmp_path: Path) -> None:
+    folder, other = tmp_path / "one", tmp_path / "two"
+    folder.mkdir()
+    other.mkdir()
+    warehouse = a_warehouse(folder)
+    published = Published(warehouse, DuckDBEngine(warehouse))
+    (first,) = published() or ()
+    assert published() == (first,)
+    a_warehouse(other).replace(warehouse)
+    (second,) = published() or ()
+    assert second.name > first.name
+    assert second.at > first.at
+
+
+def test_a_monitor_that_catches_up_goes_on_without_waiting_for_ticks(wiring: Wiring) -> None:
+    edit(wiring.path, "enabled: true", "catch_up: all")
+    made = wiring.runtime()
+    made.tick()
+    with made.store.begin() as connection:
+        before = utc_text(wiring.clock.now() - timedelta(seconds=20))
+        connection.execute(sa.update(watermark).values(planned_until=before))
+    (batch,) = made.tick().batches
+    assert len(batch.keys) == 1
+    assert len(list(made.evaluate(batch.keys, lambda: False))) == 1, "it is to stop"
+    with made.store.begin() as connection:
+        connection.execute(sa.update(slot).values(sent_at=None))
+    (batch,) = made.tick().batches
+    rest = list(made.evaluate(batch.keys))
+    assert len(rest) >= 19
+    assert {item.evaluation.badge for item in rest} == {"1 breach / 1 no-data"}
+    made.store.dispose()
 
 
 def test_there_is_no_broker_in_settings_for_the_embedded_daemon(wiring: Wiring) -> None:

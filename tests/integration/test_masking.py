@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from alerts.recording import apply
+from alerts.recording import apply_all
 from alerts.routing import routing_of
 from catalog.engines.duckdb_engine import DuckDBEngine
 from monitors.evaluation import Counts, Evaluation, NotMade
@@ -82,7 +82,7 @@ def evaluate(folder: Path, store: sa.Engine | None) -> dict[str, Evaluation]:
         KNOWN,
         DuckDBEngine(folder / "warehouse.duckdb"),
         FixedClock(NOW),
-        lambda connection, made: apply(connection, made, routing),
+        lambda connection, made: apply_all(connection, made, routing),
     )
     slots = manual_slots(some_monitors(KNOWN, MONITORS), KNOWN, NOW)
     return {item.evaluation.definition.id: item.evaluation for item in evaluator.evaluate(slots, store)}
