@@ -11,6 +11,7 @@ from rich.text import Text
 
 from catalog.engines.port import EngineFault
 from cli.invocation import Invocation, command
+from cli.monitors_pause import paused_monitors
 from cli.observing import Observation, observe_addresses, observe_broker, observe_space, observe_work
 from ledger.reading import head
 from trivet import __version__
@@ -46,6 +47,7 @@ def _observations(invocation: Invocation, workspace: Workspace) -> Iterator[Obse
     wiring = invocation.wiring(workspace)
     yield from _warehouse(wiring, workspace)
     yield _store(wiring)
+    yield from _paused(wiring)
     yield from _checkpoints(wiring)
     yield from observe_work(wiring, workspace)
     yield from observe_broker(wiring)
@@ -82,6 +84,17 @@ def _store(wiring: Wiring) -> Observation:
             return Observation("store", True, f"ledger at entry {head(connection).seq}")
     except TrivetError as error:
         return Observation("store", False, str(error))
+
+
+def _paused(wiring: Wiring) -> Iterator[Observation]:
+    """What rests because somebody wants it so, which is no fault and easily forgotten."""
+    try:
+        found = paused_monitors(wiring)
+    except TrivetError:
+        # The store's own line says why.
+        return
+    for name, item in sorted(found.items()):
+        yield Observation(f"monitor {name}", True, item.words())
 
 
 def _checkpoints(wiring: Wiring) -> Iterator[Observation]:

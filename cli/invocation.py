@@ -52,8 +52,8 @@ class Invocation:
 
         return read_workspace(self.path, self.environment)
 
-    def instant(self, at: str | None, zone: str) -> datetime:
-        """The instant that `--at` names, read in `zone` where it has no offset; the present without one.
+    def instant(self, at: str | None, zone: str, option: str = "--at") -> datetime:
+        """The instant that an option names, read in `zone` where it has no offset; the present without one.
 
         Raises:
             UsageError: it is no time, or in a year that cannot be evaluated for.
@@ -63,10 +63,11 @@ class Invocation:
         try:
             named = datetime.fromisoformat(at)
         except ValueError:
-            raise UsageError(f"--at: '{at}' is no time; write 2026-11-30T06:00 or 2026-11-30T06:00+11:00") from None
+            advice = "write 2026-11-30T06:00 or 2026-11-30T06:00+11:00"
+            raise UsageError(f"{option}: '{at}' is no time; {advice}") from None
         if not 1 < named.year < 9999:
             # The first and last years have instants that no other time zone can write.
-            raise UsageError(f"--at: '{at}' is out of range; the years 2 to 9998 can be evaluated for")
+            raise UsageError(f"{option}: '{at}' is out of range; the years 2 to 9998 can be evaluated for")
         return named if named.tzinfo else named.replace(tzinfo=ZoneInfo(zone))
 
     def wiring(self, workspace: Workspace | None = None) -> Wiring:

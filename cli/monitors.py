@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 
 import click
 from rich.text import Text
@@ -11,6 +12,7 @@ from catalog.contract import Contract
 from catalog.engines.port import EngineFault
 from catalog.expressions.printing import print_condition
 from cli.invocation import Invocation, command, find_monitors
+from cli.monitors_pause import pause, pauses_if_known, resume
 from cli.output import visible
 from compiler.compile import DIALECTS, compile_monitor
 from compiler.compiled import CompiledMonitor
@@ -22,6 +24,7 @@ from trivet.durations import duration_text
 from trivet.exits import Exit
 from worker.bootstrap import Wiring
 from worker.judging import involved_objects
+from worker.pauses import Pause
 
 
 @click.group()
@@ -33,19 +36,12 @@ def monitors() -> None:
 @command
 def list_monitors(invocation: Invocation) -> int:
     """List every monitor."""
-    _, _, known = invocation.workspace().require()
+    workspace = invocation.workspace()
+    _, _, known = workspace.require()
+    paused = pauses_if_known(invocation, invocation.wiring(workspace))
     if invocation.output.as_json:
-        invocation.output.document({"monitors": [_as_json(item) for item in known]})
-    rows = [
-        (
-            item.id,
-            item.object,
-            item.severity,
-            schedule_text(item.schedule) if item.enabled else "disabled",
-            item.title,
-        )
-        for item in known
-    ]
+        invocation.output.document({"monitors": [_as_json(item) | _pause_json(item.id, paused) for item in known]})
+    rows = [(item.id, item.object, item.severity, _due_text(item, paused or {}), item.title) for item in known]
     invocation.output.table(["monitor", "object", "severity", "schedule", "title"], rows)
     return Exit.FINE
 
@@ -109,13 +105,44 @@ def explain(invocation: Invocation, name: str) -> int:
     return Exit.FINE
 
 
+monitors.add_command(pause)
+monitors.add_command(resume)
+
+
+def _due_text(definition: MonitorDefinition, paused: Mapping[str, Pause]) -> str:
+    """When a monitor comes due, or why it does not."""
+    if not definition.enabled:
+        return "disabled"
+    found = paused.get(definition.id)
+    return schedule_text(definition.schedule) if found is None else found.words()
+
+
+def _pause_json(name: str, paused: Mapping[str, Pause] | None) -> dict[str, object]:
+    if paused is None:
+        return {}
+    return {"paused": paused[name].to_json() if name in paused else None}
+
+
 def schedule_text(schedule: Schedule | None) -> str:
     """When a monitor comes due, in words."""
     if schedule is None:
         return "on demand"
+    if schedule.after_refresh:
+        return "after refresh"
     if schedule.every is not None:
         return f"every {duration_text(schedule.every)}"
     return f"{schedule.cron} {schedule.timezone or ''}".strip()
+
+
+def _rules(schedule: Schedule | None) -> dict[str, object]:
+    """How a schedule treats what does not come due plainly."""
+    held = schedule or Schedule()
+    return {
+        "catch_up": held.catch_up,
+        "delay": duration_text(held.delay),
+        "jitter": duration_text(held.jitter),
+        "dst": {"nonexistent": held.nonexistent, "ambiguous": held.ambiguous},
+    }
 
 
 def _said(value: object) -> str:
@@ -158,6 +185,7 @@ def _as_json(definition: MonitorDefinition) -> dict[str, object]:
         "allow_empty": definition.allow_empty,
         "severity": definition.severity,
         "schedule": schedule_text(definition.schedule),
+        **_rules(definition.schedule),
         "enabled": definition.enabled,
         "no_data": {"alert": definition.no_data.alert, "tolerate": definition.no_data.tolerate},
         "for": definition.consecutive,

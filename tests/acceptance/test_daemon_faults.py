@@ -19,6 +19,7 @@ from tests.acceptance.daemons import (
     all_ended,
     assert_each_slot_has_one_result,
     history,
+    kill,
     opened,
     rows,
     running,
@@ -231,6 +232,45 @@ def test_after_a_long_outage_what_was_missed_is_bounded_and_told(workspace: Path
         jumped = [row for row in history(store) if row["cause"] == "clock_jump"]
         assert 990 < len(jumped) < 1000
         assert jumped[0]["message"].endswith(f"so were all slots before it, after {long_ago}")
+
+
+def test_what_a_killed_daemon_had_begun_is_taken_up_by_the_next_one_at_once(workspace: Path) -> None:
+    with_many_rows(workspace)
+    environment = QUICK | {"TRIVET_SCHEDULER__LEASE": "5m"}
+    migrate(workspace, environment)
+    with opened(f"sqlite:///{workspace / 'trivet.db'}") as store:
+        with running(workspace, "run", environment=environment) as daemon:
+            met = wait_for(lambda: running_slot(store), daemon)
+            kill(daemon)
+        with running(workspace, "run", environment=environment) as daemon:
+            begun = time.monotonic()
+            wait_for(
+                lambda: any(row["scheduled_for"] == met["scheduled_for"] for row in rows(store, evaluation)), daemon
+            )
+            assert time.monotonic() - begun < 60, "nobody waited for a lease"
+            until = settled(store)
+            stop(daemon)
+        (ended,) = (row for row in slots(store) if row["scheduled_for"] == met["scheduled_for"])
+        assert (ended["state"], ended["attempt"], ended["fence"]) == (SlotState.DONE, 2, 2)
+        assert_each_slot_has_one_result(store, until)
+
+
+def test_a_monitor_is_paused_and_resumed_while_a_daemon_runs(workspace: Path) -> None:
+    migrate(workspace)
+    with (
+        opened(f"sqlite:///{workspace / 'trivet.db'}") as store,
+        running(workspace, "run", environment=QUICK) as daemon,
+    ):
+        wait_for(lambda: evaluated(store) >= 1, daemon)
+        by = ("--owner", "kim", "--reason", "the sensors are replaced")
+        assert trivet("monitors", "pause", "reading-too-warm", *by, "--until", "1h", at=workspace).code == 0
+        wait_for(lambda: sum(row["cause"] == "paused" for row in rows(store, evaluation)) >= 2, daemon)
+        assert trivet("monitors", "resume", "reading-too-warm", at=workspace).code == 0
+        made = evaluated(store)
+        wait_for(lambda: evaluated(store) > made, daemon)
+        until = settled(store)
+        stop(daemon)
+        assert_each_slot_has_one_result(store, until)
 
 
 @pytest.mark.parametrize("mode", ["embedded", "celery"])
