@@ -35,14 +35,14 @@ class Rejudged:
     """Members of which too little was recorded, or is left, to tell."""
     diverged: int = 0
     differences: list[str] = field(default_factory=list)
-    """What diverged, a line for each of the first members."""
+    """What diverged, a line for each of the first members, and whatever else contradicts itself."""
     why_gone: Counter[str] = field(default_factory=Counter)
     """Why inputs are gone, each with the number of members."""
 
     @property
     def result(self) -> ReplayResult:
         """Of all members together; with no member there is nothing that could be judged again."""
-        if self.diverged:
+        if self.differences:
             return ReplayResult.DIVERGED
         return ReplayResult.INPUTS_GONE if self.inputs_gone or not self.reproduced else ReplayResult.REPRODUCED
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import uuid
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -25,12 +26,12 @@ from sources.publication import generation_file
 from trivet.canonical import Json
 from trivet.clock import Clock, utc_text
 from trivet.errors import CheckFailedError, UsageError
-from trivet.verdicts import EvaluationStatus, NotMadeReason, ReplayResult
+from trivet.verdicts import EvaluationStatus, NotMadeReason, ReplayResult, Verdict, worst_verdict
 from worker.history import NamedHistory
 from worker.judging import Judgement, judge
 from worker.masking import mask_of
 from worker.reconstruction import TextGone, contract_of, definition_of
-from worker.recorded_members import recorded_member
+from worker.recorded_members import RecordedMember, recorded_member
 from worker.recording import measure_rows, member_rows
 from worker.rejudging import Rejudged, rejudge
 from worker.stores import read_only
@@ -138,7 +139,7 @@ class Replayer:
     ) -> Strength:
         if row["status"] != EvaluationStatus.COMPLETED:
             return Strength(ReplayResult.INPUTS_GONE, ("it could not be made, so no member was recorded",))
-        if not members:
+        if not (members or row["breach"] or row["no_data"]):
             return Strength(ReplayResult.INPUTS_GONE, ("every member was compliant, and those are not recorded",))
         try:
             contract = contract_of(connection, row["contract_hash"])
@@ -149,7 +150,8 @@ class Replayer:
             recorded = [recorded_member(item) for item in members]
         except (ValueError, KeyError, TypeError) as error:
             raise CheckFailedError(f"a recorded member is damaged ({error}); run `trivet ledger verify`") from error
-        made: Rejudged = rejudge(definition, contract, recorded, _slot(row))
+        made = rejudge(definition, contract, recorded, _slot(row))
+        _compare_counts(row, recorded, made)
         counts = {"reproduced": made.reproduced, "inputs_gone": made.inputs_gone, "diverged": made.diverged}
         return Strength(made.result, made.told, counts)
 
@@ -191,6 +193,20 @@ class Replayer:
             told = f"{file.name} was written to since it was read"
             return Strength(ReplayResult.INPUTS_CHANGED, (told, *differences[: _MOST_DIFFERENCES - 1]))
         return Strength(ReplayResult.DIVERGED if differences else ReplayResult.REPRODUCED, tuple(differences))
+
+
+def _compare_counts(row: Mapping[str, Any], members: Sequence[RecordedMember], made: Rejudged) -> None:
+    """Whether the recorded members are those that were counted, and make the evaluation's verdict."""
+    found = Counter(item.verdict for item in members)
+    for verdict in (Verdict.BREACH, Verdict.NO_DATA):
+        counted = row[verdict.value]
+        if row["recorded_truncated"] and counted > found[verdict]:
+            made.lacks("they were counted, and are beyond those that are recorded", counted - found[verdict])
+        elif counted != found[verdict]:
+            made.differences.append(f"{verdict} was counted {counted} times and recorded {found[verdict]} times")
+    worst = worst_verdict(row["breach"], row["no_data"])
+    if row["verdict"] != worst:
+        made.differences.append(f"it was recorded as {row['verdict']}, and its counts make it {worst}")
 
 
 def _slot(row: Mapping[str, Any]) -> datetime:

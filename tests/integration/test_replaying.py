@@ -125,6 +125,33 @@ def test_counts_that_were_changed_diverge_from_a_second_run(store: sa.Engine, wa
     assert (made.rerun.result, made.result) == (ReplayResult.DIVERGED, ReplayResult.DIVERGED)
 
 
+@pytest.mark.parametrize(
+    ("statement", "told"),
+    [
+        ("UPDATE evaluation SET breach = 2, population = 6", "breach was counted 2 times and recorded 1 times"),
+        ("UPDATE evaluation SET verdict = 'compliant'", "it was recorded as compliant, and its counts make it breach"),
+        ("DELETE FROM member", "breach was counted 1 times and recorded 0 times"),
+    ],
+)
+def test_members_that_are_not_those_that_were_counted_diverge(
+    store: sa.Engine, warehouse: Path, statement: str, told: str
+) -> None:
+    change(store, f"{statement} WHERE evaluation_id = '{ids(store)['a-own']}'")
+    made = replay(store, warehouse, "a-own", rerunning=False)
+    assert made.rejudge is not None
+    assert (made.rejudge.result, made.rejudge.told[0]) == (ReplayResult.DIVERGED, told)
+
+
+def test_members_beyond_those_that_are_recorded_are_not_judged_again(store: sa.Engine, warehouse: Path) -> None:
+    identity = ids(store)["a-own"]
+    change(store, f"UPDATE evaluation SET breach = 7, recorded_truncated = TRUE WHERE evaluation_id = '{identity}'")
+    made = replay(store, warehouse, "a-own", rerunning=False)
+    assert made.rejudge is not None
+    assert made.rejudge.told == ("6 members: they were counted, and are beyond those that are recorded",)
+    assert made.rejudge.members == {"reproduced": 2, "inputs_gone": 6, "diverged": 0}
+    assert made.result is ReplayResult.INPUTS_GONE
+
+
 def test_data_that_was_changed_is_told_from_data_that_is_gone(store: sa.Engine, warehouse: Path) -> None:
     before = replay(store, warehouse, "a-own")
     copied = warehouse.with_name("copy.duckdb")
