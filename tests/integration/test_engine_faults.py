@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import UTC, datetime, timedelta
@@ -222,3 +224,26 @@ def test_a_limit_of_spilling_is_told_as_too_large(tmp_path: Path) -> None:
     engine = DuckDBEngine(file, memory_limit="100MB", spill=tmp_path, spill_limit="1MB")
     with pytest.raises(QueryTooLarge, match="offload"), engine.snapshot() as snapshot:
         snapshot._connection.execute("SELECT * FROM ontology.floor").fetchall()
+
+
+_FORKS_LATER = """
+import os, sys
+from pathlib import Path
+from trivet.settings import load_settings
+from worker.app import make_app
+from worker.bootstrap import Wiring
+celery = {"TRIVET_SCHEDULER__MODE": "celery", "TRIVET_SCHEDULER__BROKER": "redis://127.0.0.1/0"}
+settings = load_settings(None, celery).settings
+app = make_app(Wiring(Path(sys.argv[1]), settings, {}))
+app.finalize()
+print(len(os.listdir("/proc/self/task")), sorted(task for task in app.tasks if task.startswith("trivet.")))
+"""
+
+
+def test_the_process_that_workers_are_forked_from_has_opened_no_engine(tmp_path: Path) -> None:
+    """An engine that was opened has threads of its own, which no child of the process would have."""
+    ended = subprocess.run(
+        [sys.executable, "-c", _FORKS_LATER, str(tmp_path)], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    tasks = "['trivet.deliver', 'trivet.evaluate_batch', 'trivet.plan', 'trivet.seal']"
+    assert (ended.stdout, ended.stderr) == (f"1 {tasks}\n", "")
