@@ -17,9 +17,10 @@ from compiler.compiled import CompiledScan, HeldMonitor
 from compiler.dialects.duckdb_dialect import DuckDBDialect
 from compiler.held import unsettled_type, with_held
 from compiler.keys import key_counts
+from compiler.marks import MarkNames
 from compiler.plan import MonitorPlan, PhysicalColumns, plan_monitor
 from compiler.queries import Queries
-from compiler.scan import ROWS, Marks, Scan
+from compiler.scan import ROWS, Scan
 from monitors.definition import MonitorDefinition
 
 
@@ -71,7 +72,7 @@ def compile_held(
     beside = with_held(contract, held)
     columns = {**physical, HeldName.UNSETTLED.value: physical[object_type.view]}
     plan = plan_monitor(definition, Scope(beside, held), columns, at)
-    marks = Marks(definition.id)
+    marks = MarkNames(definition.id)
 
     def marked(mark: str) -> Queries:
         narrowed: MonitorPlan = replace(plan, member=replace(plan.member, flag=mark))

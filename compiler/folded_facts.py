@@ -17,6 +17,7 @@ and not NULL, as follows from Kleene's tables step by step. `unknown` must not b
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -36,7 +37,7 @@ from compiler import names
 from compiler.comparisons import RowComparisons
 from compiler.dialects.dialect import Dialect
 from compiler.facts import conjunction, disjunction
-from compiler.folding import ROW, Fold, columns_of
+from compiler.folding import ROW, Fold
 from compiler.plan import LinkPlan, MonitorPlan
 from compiler.pruning import Selection
 from compiler.relations import can_match
@@ -130,7 +131,7 @@ class FoldedFacts:
     def exists_true(self, atom: Exists) -> str:
         """Whether a row certainly matches."""
         fold = self._fold(atom.link)
-        found = fold.is_matched if not fold.is_dated else self._any_row(fold, self._is_usable(ROW))
+        found = fold.is_matched if not fold.is_dated else self._any_row(fold, self._is_usable())
         strictly = [f"NOT {self._some_unusable(fold)}"] if self.plan.definition.strict and fold.is_dated else []
         return self.columns.add(conjunction([self._can_match(fold), found, *strictly]))
 
@@ -179,7 +180,7 @@ class FoldedFacts:
     def _apart(self, atom: Comparing) -> tuple[str, str, str]:
         (link,) = atom_links(atom)
         fold = self._fold(link)
-        truth = self._usable(fold, f"({self._rows({link: ROW}).truth(atom)})", ROW)
+        truth = self._usable(fold, f"({self._rows({link: ROW}).truth(atom)})")
         tests = (f"COALESCE({truth}, FALSE)", f"COALESCE(NOT {truth}, FALSE)", f"{truth} IS NULL")
         true, false, unknown = (fold.column(self.dialect.any_of(test)) for test in tests)
         return true, false, f"COALESCE({unknown}, FALSE)"
@@ -191,7 +192,7 @@ class FoldedFacts:
         is_linked_left = any(ref.link is not None for ref in references(atom.left))
         own, linked = (right, left) if is_linked_left else (left, right)
         self._open_where_censored(atom, fold)
-        linked = self._usable(fold, linked, ROW)
+        linked = self._usable(fold, linked)
         low, high = fold.column(f"MIN({linked})"), fold.column(f"MAX({linked})")
         some_null = fold.column(f"COUNT({linked}) < COUNT(*)")
         operator = _mirrored(atom.operator) if is_linked_left else atom.operator
@@ -233,19 +234,16 @@ class FoldedFacts:
                 self._open[f"COALESCE({fold.column(self.dialect.any_of(bound))}, FALSE)"] = None
 
     def _alike(self, atom: Comparing) -> tuple[str, str, str]:
-        links = atom_links(atom)
-        folds = [self._fold(link) for link in links]
-        aliases: dict[str | None, str] = {None: "m"}
-        aliases |= {link: fold.alias for link, fold in zip(links, folds, strict=True)}
-        truth = f"({self._rows(aliases).truth(atom)})"
-        for fold in folds:
-            truth = self._usable(fold, truth, fold.alias)
-        matched = conjunction(fold.is_matched for fold in folds)
-        for fold in folds:
-            columns = columns_of(fold.alias, truth)
-            for column in columns:
-                fold.one_value(column)
-            self._open[f"({matched} AND NOT COALESCE({fold.are_alike(columns)}, TRUE))"] = None
+        folds = {link: self._fold(link) for link in atom_links(atom)}
+        rows = AlikeRows(self.plan.scope, self.dialect, {None: "m"}, self.plan.at, folds)
+        truth = f"({rows.truth(atom)})"
+        for fold in folds.values():
+            if fold.is_dated:
+                truth = f"(CASE WHEN {rows.of_fold(fold, names.USABLE)} THEN {truth} END)"
+        matched = conjunction(fold.is_matched for fold in folds.values())
+        for link, fold in folds.items():
+            alike = fold.are_alike([column for of, column in rows.named if of == link])
+            self._open[f"({matched} AND NOT COALESCE({alike}, TRUE))"] = None
         decided = f"CASE WHEN {matched} THEN {truth} END"
         return decided, f"NOT {decided}", f"({matched} AND {truth} IS NULL)"
 
@@ -259,19 +257,17 @@ class FoldedFacts:
         return f"({can_match(fold.link, 'm', self.dialect)})"
 
     def _some_unusable(self, fold: Fold) -> str:
-        return self._any_row(fold, f"NOT {self._is_usable(ROW)}")
+        return self._any_row(fold, f"NOT {self._is_usable()}")
 
     def _any_row(self, fold: Fold, test: str) -> str:
         return f"COALESCE({fold.column(self.dialect.any_of(test))}, FALSE)"
 
-    def _is_usable(self, alias: str) -> str:
-        return f"{alias}.{self.dialect.identifier(names.USABLE)}"
+    def _is_usable(self) -> str:
+        return f"{ROW}.{self.dialect.identifier(names.USABLE)}"
 
-    def _usable(self, fold: Fold, expression: str, alias: str) -> str:
-        """`expression`, NULL for a row whose dates let it decide nothing."""
-        if not fold.is_dated:
-            return expression
-        return f"(CASE WHEN {self._is_usable(alias)} THEN {expression} END)"
+    def _usable(self, fold: Fold, expression: str) -> str:
+        """`expression`, NULL for a row inside the fold whose dates let it decide nothing."""
+        return f"(CASE WHEN {self._is_usable()} THEN {expression} END)" if fold.is_dated else expression
 
     def _fold(self, link: str) -> Fold:
         fold = self.folds[link]
@@ -281,6 +277,26 @@ class FoldedFacts:
 
     def _rows(self, aliases: dict[str | None, str]) -> RowComparisons:
         return RowComparisons(self.plan.scope, self.dialect, aliases, self.plan.at)
+
+
+@dataclass(frozen=True, slots=True)
+class AlikeRows(RowComparisons):
+    """Comparisons on the one row that stands for all matching rows, where they are alike in what is named."""
+
+    folds: Mapping[str, Fold] = field(default_factory=dict)
+    named: dict[tuple[str, str], None] = field(default_factory=dict)
+    """Link and column of everything that was named."""
+
+    def column(self, ref: PropertyRef, name: str) -> str:
+        """A column of the member, or of the row that stands for the linked ones."""
+        if ref.link is None:
+            return RowComparisons.column(self, ref, name)
+        return self.of_fold(self.folds[ref.link], name)
+
+    def of_fold(self, fold: Fold, name: str) -> str:
+        """A column of the row that stands for the rows of a link."""
+        self.named[fold.link.link.name, name] = None
+        return fold.one_value(name)
 
 
 def _mirrored(operator: ComparisonOperator) -> ComparisonOperator:

@@ -6,7 +6,6 @@ effective dates there is one row per key and time in force, and these times neve
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from catalog.contract import EffectiveDates
@@ -26,8 +25,7 @@ class Fold:
 
     def __init__(self, plan: MonitorPlan, link: LinkPlan, alias: str, name: str, dialect: Dialect) -> None:
         self.link = link
-        self.alias = alias
-        """Alias of the folded row beside the member's `m`."""
+        self._alias = alias
         self._name = name
         self._rows = relation_names(plan)[link.far.relation]
         self._dialect = dialect
@@ -93,14 +91,20 @@ class Fold:
     def join(self) -> str:
         """The join that sets the folded row beside its member `m`."""
         conditions = [
-            f"{self._own(self._key(index))} = m.{self._dialect.identifier(here)}"
+            f"{self._folded(self._key(index))} = m.{self._dialect.identifier(here)}"
             for index, here in enumerate(self.link.link.source_keys)
         ]
         as_of = self.link.link.as_of
         if as_of is not None:
             date = f"m.{self._dialect.identifier(as_of.date)}"
-            conditions += [f"{self._own(_FROM)} <= {date}", f"{date} < {self._own(_UNTIL)}"]
-        return f"LEFT JOIN {self._name} AS {self.alias} ON {' AND '.join(conditions)}"
+            conditions += [f"{self._folded(_FROM)} <= {date}", f"{date} < {self._folded(_UNTIL)}"]
+        return f"LEFT JOIN {self._name} AS {self._alias} ON {' AND '.join(conditions)}"
+
+    def joined(self) -> list[Selection]:
+        """The columns of the folded row as they stand beside those of the member."""
+        columns = [self._key(0), *self._alike, *self._columns.values()]
+        columns += [_UNDATED, _MIXED] if self.is_dated else []
+        return [(self._folded(column), self._beside(column)) for column in columns]
 
     def _spans(self, source: str) -> Relation:
         """The rows with the time of their fold: from their own date to the next one of their schedule.
@@ -154,10 +158,10 @@ class Fold:
         return f"key {index + 1}"
 
     def _own(self, column: str) -> str:
-        return f"{self.alias}.{self._dialect.identifier(column)}"
+        return f"m.{self._dialect.identifier(self._beside(column))}"
 
+    def _folded(self, column: str) -> str:
+        return f"{self._alias}.{self._dialect.identifier(column)}"
 
-def columns_of(alias: str, text: str) -> list[str]:
-    """The columns of a relation that an expression names, each once, as `identifier` spelled them."""
-    found = re.findall(rf'\b{re.escape(alias)}\."((?:[^"]|"")*)"', text)
-    return list(dict.fromkeys(name.replace('""', '"') for name in found))
+    def _beside(self, column: str) -> str:
+        return f"{self._alias} {column}"

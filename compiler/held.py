@@ -8,12 +8,12 @@ from dataclasses import replace
 from catalog.contract import Contract, ObjectType, Property
 from catalog.datatypes import BOOLEAN, INTEGER, TEXT
 from catalog.engines.port import HeldName
-from compiler.scan import Marks
+from compiler.marks import MarkNames
 
 
 def unsettled_type(object_type: ObjectType, monitors: Sequence[str]) -> ObjectType:
     """An object type as the held rows of its view have it, with the marks of the monitors given by id."""
-    marks = [mark for monitor in map(Marks, monitors) for mark in monitor.all]
+    marks = [mark for monitor in map(MarkNames, monitors) for mark in monitor.kept]
     flags = tuple(Property(name, BOOLEAN) for name in marks)
     return replace(object_type, view=HeldName.UNSETTLED.value, properties=(*object_type.properties, *flags))
 

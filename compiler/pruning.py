@@ -45,7 +45,7 @@ def select(selections: Sequence[Selection], dialect: Dialect) -> str:
 
 def with_clause(relations: Sequence[Relation], body: str, dialect: Dialect) -> str:
     """The whole query: its relations, each with the columns that something behind it uses, and its body."""
-    used = _identifiers(body)
+    used = identifiers_in(body)
     kept: list[Relation] = []
     for relation in reversed(relations):
         wanted = {name for _, name in relation.selections} & used or {relation.selections[0][1]}
@@ -53,7 +53,7 @@ def with_clause(relations: Sequence[Relation], body: str, dialect: Dialect) -> s
         kept.append(narrowed)
         for item in (narrowed, *narrowed.beside):
             for text in (item.source, *(expression for expression, _ in item.selections)):
-                used |= _identifiers(text)
+                used |= identifiers_in(text)
     listed = ", ".join(f"{item.name} AS ({item.sql(dialect)})" for item in reversed(kept))
     return f"WITH {listed} {body}"
 
@@ -64,6 +64,6 @@ def _narrowed(relation: Relation, wanted: set[str]) -> Relation:
     return replace(relation, selections=selections, beside=beside)
 
 
-def _identifiers(text: str) -> set[str]:
+def identifiers_in(text: str) -> set[str]:
     """Every quoted name in a text. Names inside string literals count too, which keeps too much, never too little."""
     return {name.replace('""', '"') for name in _IDENTIFIER.findall(text)}

@@ -153,7 +153,7 @@ def judge_together(
     due: Sequence[Due],
     contract: Contract,
     snapshot: Snapshot,
-    small_view: int = SMALL_VIEW,
+    small_view: int | None = None,
 ) -> Iterator[Judgement]:
     """Judges monitors of one object type, each of them once, in their order. Their views must be as declared.
 
@@ -167,11 +167,12 @@ def judge_together(
     physical = physical_columns(list(objects.values()), snapshot)
     scan = compiled_scan(tuple(definitions), contract, physical, clocks)
     counts = _run_scan(scan, definitions, contract, snapshot)
+    small = SMALL_VIEW if small_view is None else small_view
     for definition, clock, found in zip(definitions, clocks, counts, strict=True):
         own = physical_columns(involved_objects(definition, contract), snapshot)
         compiled = compiled_monitor(definition, contract, own, clock)
         asked: CompiledMonitor | HeldMonitor = compiled
-        if found.rows >= small_view and found.left:
+        if found.rows >= small and found.left:
             asked = compiled_held(definition, contract, own, clock)
         yield _judge_one(compiled, asked, found, scan, snapshot, time_limit(definition, contract))
 

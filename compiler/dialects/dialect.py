@@ -125,6 +125,10 @@ class Dialect(ABC):
         """Whether a test holds for any row of a group; the test is two-valued."""
 
     @abstractmethod
+    def count_if(self, test: str) -> str:
+        """How many rows a test holds for; NULL says the same as false."""
+
+    @abstractmethod
     def distinct_values(self, value: str) -> str:
         """The distinct values of a group as one list, without NULL."""
 

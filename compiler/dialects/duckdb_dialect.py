@@ -222,6 +222,10 @@ class DuckDBDialect(Dialect):
     def any_of(self, test: str) -> str:
         return f"BOOL_OR({test})"
 
+    def count_if(self, test: str) -> str:
+        # A FILTER would slice the columns of all aggregates for each of them; of no row COUNT_IF is NULL.
+        return f"COALESCE(COUNT_IF({test}), 0)"
+
     def distinct_values(self, value: str) -> str:
         return f"ARRAY_AGG(DISTINCT {value}) FILTER (WHERE {value} IS NOT NULL)"
 

@@ -22,7 +22,7 @@ import pytest
 from catalog.contract import Contract
 from catalog.engines import duckdb_engine
 from catalog.engines.duckdb_engine import DuckDBEngine, DuckDBSnapshot
-from catalog.engines.port import EngineFault, QueryTimeout, WarehouseMissing
+from catalog.engines.port import EngineFault, HeldName, QueryTimeout, WarehouseMissing
 from catalog.loading import load_contract
 from catalog.referee.certified import CertifiedQuery, Purpose
 from catalog.referee.certify import certified_or_fault
@@ -420,3 +420,52 @@ def test_a_timeout_interrupts_its_own_snapshot_only(tmp_path: Path) -> None:
         while not running.done():
             assert quick.run(COUNT, LONG) == [(1000,)]
         assert isinstance(running.exception(), QueryTimeout)
+
+
+def test_rows_that_are_held_can_be_asked_in_their_snapshot_alone(warehouse: Path) -> None:
+    engine = DuckDBEngine(warehouse)
+    with engine.snapshot() as snapshot:
+        snapshot.hold(HeldName.UNSETTLED, certified("SELECT name FROM ontology.pay WHERE id > 0"), LONG)
+        assert unchecked(snapshot, f"SELECT name FROM {HeldName.UNSETTLED} ORDER BY name") == [("E1",), ("E2",)]
+        snapshot.hold(HeldName.UNSETTLED, certified("SELECT name FROM ontology.pay WHERE id > 1"), LONG)
+        assert unchecked(snapshot, f"SELECT name FROM {HeldName.UNSETTLED}") == [("E2",)]
+        assert snapshot.columns(HeldName.UNSETTLED) is None
+    with engine.snapshot() as snapshot, pytest.raises(EngineFault, match="unsettled"):
+        unchecked(snapshot, f"SELECT name FROM {HeldName.UNSETTLED}")
+
+
+def test_holding_takes_no_longer_than_it_may_and_only_what_is_for_monitors(tmp_path: Path) -> None:
+    warehouse = build(tmp_path / "warehouse.duckdb", rows=1000)
+    with DuckDBEngine(warehouse).snapshot() as snapshot, pytest.raises(QueryTimeout):
+        snapshot.hold(HeldName.TALLY, ENDLESS, timedelta(milliseconds=100))
+    with DuckDBEngine(warehouse).snapshot() as snapshot:
+        question: Any = SimpleNamespace(sql="SELECT 1 AS a", purpose=Purpose.QUESTION)
+        with pytest.raises(InternalError):
+            snapshot.hold(HeldName.TALLY, question, LONG)
+
+
+def test_what_was_asked_of_the_same_data_is_remembered(warehouse: Path) -> None:
+    engine, query = DuckDBEngine(warehouse), certified("SELECT name FROM ontology.pay WHERE id = 0")
+    with engine.snapshot() as snapshot:
+        first = snapshot.remembered(query, LONG)
+    with engine.snapshot() as snapshot:
+        assert snapshot.remembered(query, LONG) is first
+    with duckdb.connect(str(warehouse)) as connection:
+        connection.execute("UPDATE raw.pay SET name = 'changed'")
+    with engine.snapshot() as snapshot:
+        assert snapshot.remembered(query, LONG) == [("changed",)]
+
+
+def test_nothing_is_remembered_of_data_that_waits_in_a_log(warehouse: Path) -> None:
+    """A checkpoint need not have come yet: the file is the same, what is read is not."""
+    engine, query = DuckDBEngine(warehouse), certified("SELECT name FROM ontology.pay WHERE id = 0")
+    with engine.snapshot() as snapshot:
+        assert snapshot.remembered(query, LONG) == [("E0",)]
+    script = (
+        "import duckdb, os, sys; c = duckdb.connect(sys.argv[1]); c.execute(\"UPDATE raw.pay SET name = 'logged'\"); "
+        "os._exit(0)"
+    )
+    subprocess.run([sys.executable, "-c", script, str(warehouse)], check=True)
+    assert warehouse.with_name(f"{warehouse.name}.wal").exists()
+    with engine.snapshot() as snapshot:
+        assert snapshot.remembered(query, LONG) == [("logged",)]
