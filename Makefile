@@ -5,6 +5,7 @@
 #   make test PYTEST_ARGS='-m "not slow"'         the fast ones
 #   make test PYTEST_PROCESSES=                   all in one process, in order
 #   make test PYTHON=python3.12                   with another interpreter (after make clean)
+#   make bench BENCH=verdicts ROWS=100000         a quick look at one benchmark; without ROWS it takes a while
 #   make lock LOCK_ARGS=--upgrade                 newest versions within the ranges of pyproject.toml
 
 PYTHON ?= python3
@@ -61,9 +62,10 @@ format: $(DEV) ## put the code into its one format
 docs: $(DEV) ## build the documentation into ./site
 	$(BIN)/mkdocs build --strict
 
-bench: $(DEV) ## run the benchmarks
-	$(BIN)/python benchmarks/run.py
-	$(BIN)/python -m benchmarks.ledger
+bench: $(DEV) ## run the benchmarks, or one of them, and write docs/performance.md
+	$(BIN)/python -m benchmarks $(if $(BENCH),--bench $(BENCH)) $(if $(ROWS),--rows $(ROWS)) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(WRITE),--write)
+	$(if $(BENCH),,$(BIN)/python -m benchmarks.ledger)
+	$(if $(BENCH),,$(BIN)/python -m benchmarks.planning)
 
 lock: $(CREATED) ## write requirements/*.txt anew from pyproject.toml
 	$(BIN)/python -c 'import uv' 2>/dev/null || $(PIP) install --quiet 'uv>=0.9'

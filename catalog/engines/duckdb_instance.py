@@ -58,6 +58,8 @@ def open_locked(
         connection.execute(f"SET temp_directory = {_literal(spill or '')}")
         if spill_limit is not None:
             connection.execute(f"SET max_temp_directory_size = {_literal(spill_limit)}")
+        # In a process without a main file DuckDB takes itself for interactive, and draws on standard output.
+        connection.execute("SET enable_progress_bar = false")
         connection.execute("SET enable_external_access = false")
         if spill is None:
             connection.execute("SET disabled_filesystems = 'LocalFileSystem'")

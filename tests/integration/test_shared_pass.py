@@ -76,9 +76,9 @@ class WatchedEngine(DuckDBEngine):
         self._faults = faults or {}
 
     @contextmanager
-    def snapshot(self) -> Iterator[Any]:
+    def snapshot(self, longest: timedelta | None = None) -> Iterator[Any]:
         self.opened += 1
-        with super().snapshot() as opened:
+        with super().snapshot(longest) as opened:
             yield WatchedSnapshot(opened, self.held, self._faults)
 
 

@@ -17,7 +17,7 @@ DOCS = ROOT / "docs"
 PAGE = (DOCS / "architecture.md").read_text("utf-8")
 PICTURES = sorted((DOCS / "pictures").glob("*.svg"))
 STAGES = [name for name, _ in PIPELINE]
-PACKAGES = {path.parent.name for path in ROOT.glob("*/__init__.py")} - {"tests"}
+PACKAGES = {path.parent.name for path in ROOT.glob("*/__init__.py")} - {"benchmarks", "tests"}
 NOT_BUILT = {name for name in PACKAGES if [path.name for path in (ROOT / name).rglob("*.py")] == ["__init__.py"]}
 """Packages that hold their place and nothing else."""
 

@@ -1,0 +1,1 @@
+"""What Trivet costs, measured: `make bench`."""
