@@ -61,7 +61,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> sa.Engine:
     with engine.begin() as connection:
         record_evaluation(connection, "E1", slot="2026-11-30T06:00:00")
         record_silence(connection, "S1")
-        record_evaluation(connection, "E2", slot="2026-12-01T06:00:00", members=5)
+        record_evaluation(connection, "E2", slot="2026-12-01T06:00:00", members=5, measures=2)
         record_evaluation(connection, "E3", slot="2026-12-02T06:00:00", members=0)
         record_silence(connection, "S2")
     return engine
@@ -114,7 +114,7 @@ def test_the_recorded_store_verifies(recorded: sa.Engine, loose: sa.Engine) -> N
     for engine in (recorded, loose):
         with read_only(engine).connect() as connection:
             report = verified(connection)
-            assert (report.damage, report.entries, report.rows) == ((), 5, 3 + 9 + 8)
+            assert (report.damage, report.entries, report.rows) == ((), 5, 3 + 9 + 8 + 2)
 
 
 @pytest.mark.parametrize(("table", "column"), COLUMNS)
