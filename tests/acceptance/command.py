@@ -58,10 +58,11 @@ def start(
     environment: Mapping[str, str] | None = None,
     before: Callable[[], None] | None = None,
     output: IO[str] | None = None,
+    errors: IO[str] | None = None,
 ) -> subprocess.Popen[str]:
     """Starts the command, or another Python program in its place, as a process of its own.
 
-    What it prints goes to `output`; to a pipe if that is absent.
+    What it prints goes to `output`, and what it logs to `errors`; to a pipe where that is absent.
     """
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("TRIVET_")}
     return subprocess.Popen(
@@ -70,7 +71,7 @@ def start(
         env=inherited | {"PYTHONPATH": str(ROOT)} | dict(environment or {}),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE if output is None else output,
-        stderr=subprocess.PIPE,
+        stderr=subprocess.PIPE if errors is None else errors,
         text=True,
         preexec_fn=before,
     )
@@ -79,7 +80,7 @@ def start(
 def finish(process: subprocess.Popen[str]) -> Ended:
     """Waits for a started process."""
     out, err = process.communicate(timeout=120)
-    return Ended(process.returncode, out or "", err)
+    return Ended(process.returncode, out or "", err or "")
 
 
 def obey_permissions() -> None:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import sqlalchemy as sa
 
@@ -48,9 +48,11 @@ def opened(url: str) -> Iterator[sa.Engine]:
 
 
 @contextmanager
-def running(workspace: Path, *arguments: str, environment: Mapping[str, str]) -> Iterator[subprocess.Popen[str]]:
+def running(
+    workspace: Path, *arguments: str, environment: Mapping[str, str], errors: IO[str] | None = None
+) -> Iterator[subprocess.Popen[str]]:
     """A daemon in a process group of its own, all of which is gone afterwards."""
-    process = start(*arguments, at=workspace, environment=environment, before=_alone)
+    process = start(*arguments, at=workspace, environment=environment, before=_alone, errors=errors)
     for pipe in (process.stdout, process.stderr):
         if pipe is not None:
             # Nobody reads until it ended, and a daemon whose output is not read waits.

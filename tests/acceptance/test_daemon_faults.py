@@ -152,22 +152,21 @@ def test_two_embedded_daemons_on_one_server_are_as_good_as_one(
 
 
 def test_a_worker_that_was_started_before_the_migrations_works_after_them(
-    workspace: Path, postgres: PostgresServer
+    workspace: Path, tmp_path: Path, postgres: PostgresServer
 ) -> None:
-    url = postgres.new_database()
-    with running_redis() as broker, opened(url) as store:
+    url, log = postgres.new_database(), tmp_path / "worker.log"
+    with running_redis() as broker, opened(url) as store, log.open("w") as errors:
         environment = production(url, broker)
         with (
             running(workspace, "beat", environment=environment),
-            running(workspace, "worker", environment=environment) as worker,
+            running(workspace, "worker", environment=environment, errors=errors) as worker,
         ):
-            time.sleep(4)
+            wait_for(lambda: "the store is at revision none" in log.read_text("utf-8"), worker)
             migrate(workspace, environment)
             wait_for(lambda: evaluated(store) >= 2, worker)
             until = settled(store)
-            told = stop(worker).err
-        assert "the store is at revision none" in told
-        assert "run `trivet db upgrade`" in told
+            stop(worker)
+        assert "run `trivet db upgrade`" in log.read_text("utf-8")
         assert_each_slot_has_one_result(store, until)
 
 
