@@ -81,21 +81,21 @@ def judge_compiled(world: World) -> Judgement:
         return judge(definition_of(world), world.contract, snapshot, world.at)
 
 
+def _due(worlds: Sequence[World]) -> list[Due]:
+    """The monitors, each under the same name by every plan, so that it is compiled once."""
+    return [(definition_of(world, f"world-{number}"), world.at) for number, world in enumerate(worlds)]
+
+
 def _pair(worlds: Sequence[World], snapshot: DuckDBSnapshot) -> list[Judgement]:
-    return [judge(definition_of(world), world.contract, snapshot, world.at) for world in worlds]
+    return [judge(definition, worlds[0].contract, snapshot, at) for definition, at in _due(worlds)]
 
 
 def _scans_of_one(worlds: Sequence[World], snapshot: DuckDBSnapshot) -> list[Judgement]:
-    return [
-        found
-        for world in worlds
-        for found in _together([(definition_of(world), world.at)], world.contract, snapshot, 0)
-    ]
+    return [found for item in _due(worlds) for found in _together([item], worlds[0].contract, snapshot, 0)]
 
 
 def _shared_scan(worlds: Sequence[World], snapshot: DuckDBSnapshot, small_view: int) -> list[Judgement]:
-    due = [(definition_of(world, f"world-{number}"), world.at) for number, world in enumerate(worlds)]
-    return _together(due, worlds[0].contract, snapshot, small_view)
+    return _together(_due(worlds), worlds[0].contract, snapshot, small_view)
 
 
 def _together(due: Sequence[Due], contract: Contract, snapshot: DuckDBSnapshot, small_view: int) -> list[Judgement]:
