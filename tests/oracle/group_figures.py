@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import TypeAlias
 
@@ -80,11 +80,11 @@ class Figures:
             return _unknown(Reason.INSUFFICIENT, {}, False) if held is None else _known(held)
         assert isinstance(node.operand, Aggregate)
         now = self._aggregate(node.operand, key, group)
-        if now.unknown is not None:
-            return now
         earlier = self._before(key)
         before = None if earlier is None else self._aggregate(node.operand, *earlier)
         partial = now.partial or (before is not None and before.partial)
+        if now.unknown is not None:
+            return replace(now, partial=partial)
         if before is None or before.unknown is not None:
             causes = before.unknown.causes if before is not None and before.unknown is not None else {}
             return _unknown(Reason.INSUFFICIENT, causes, partial)
