@@ -41,7 +41,12 @@ VIOLATIONS = [
     Violation("layers", "api.upward", "cli"),
     Violation("evals", "worker.judged", "evals"),
     Violation("evals", "trivet.judged", "evals"),
+    Violation("oracle", "evals.oracle.leak", "compiler"),
+    Violation("oracle", "evals.oracle.leak", "worker"),
+    Violation("oracle", "evals.oracle.leak", "catalog.engines"),
+    Violation("oracle", "evals.oracle.leak", "catalog.referee"),
     Violation("duckdb", "catalog.leak", "duckdb"),
+    Violation("duckdb", "catalog.referee.leak", "duckdb"),
     Violation("duckdb", "worker.leak", "duckdb"),
     Violation("pint", "catalog.expressions.leak", "pint"),
     Violation("pint", "compiler.leak", "pint"),
@@ -79,6 +84,7 @@ VIOLATIONS = [
 
 OPEN_DOORS = [
     ("catalog.engines.warehouse", "duckdb"),
+    ("catalog.referee.certify", "trivet"),
     ("sources.reader", "duckdb"),
     ("ledger.tables", "sqlalchemy"),
     ("worker.bootstrap", "sqlalchemy"),
@@ -112,6 +118,10 @@ OPEN_DOORS = [
     ("cli.main", "evals"),
     ("cli.main", "trivet"),
     ("evals.runner", "resolver"),
+    ("evals.proving.proof", "worker"),
+    ("evals.proving.proof", "evals.oracle"),
+    ("evals.oracle.evaluation", "catalog"),
+    ("evals.oracle.groups", "monitors"),
 ]
 
 

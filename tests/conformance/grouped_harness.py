@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import timedelta
 
+from evals.oracle.groups import GroupMember, GroupResult, judge_groups
 from monitors.definition import MonitorDefinition
 from monitors.evaluation import Counts
 from tests.conformance.harness import snapshot_of
 from tests.oracle.grouped_worlds import GroupedWorld
-from tests.oracle.groups import GroupMember, GroupResult, judge_groups
 from trivet.verdicts import Verdict
 from worker.judging import Judgement, judge
 

@@ -14,9 +14,9 @@ from catalog.contract import Contract
 from catalog.engines.duckdb_engine import DuckDBSnapshot
 from catalog.engines.port import SnapshotIdentity
 from compiler.planning import why_readable
+from evals.oracle.evaluation import OracleMember, OracleResult, Table
 from monitors.definition import MonitorDefinition
 from monitors.evaluation import Counts
-from tests.oracle.evaluation import OracleMember, OracleResult, Table
 from tests.oracle.grouped_worlds import GroupedWorld
 from tests.oracle.strategies import World, judge_world
 from trivet.verdicts import Verdict

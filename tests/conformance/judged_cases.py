@@ -18,9 +18,9 @@ from catalog.contract import Contract
 from catalog.expressions.syntax import parse_condition
 from catalog.expressions.tree import Condition
 from catalog.loading import load_contract
+from evals.oracle.evaluation import Table
 from monitors.loading import load_monitors
 from tests.conformance.harness import Said, Scripted
-from tests.oracle.evaluation import Table
 from tests.oracle.strategies import World
 from trivet.documents import read_yaml
 from trivet.verdicts import Verdict

@@ -19,12 +19,12 @@ import yaml
 
 from catalog.contract import Contract
 from catalog.loading import load_contract
+from evals.oracle.evaluation import Table
+from evals.oracle.groups import GroupMember, judge_groups
 from monitors.definition import MonitorDefinition
 from monitors.evaluation import Counts, Member
 from monitors.loading import load_monitors
 from tests.conformance.harness import snapshot_of
-from tests.oracle.evaluation import Table
-from tests.oracle.groups import GroupMember, judge_groups
 from trivet.documents import read_yaml
 from trivet.verdicts import Verdict
 from worker.judging import judge

@@ -20,10 +20,10 @@ from catalog.contract import Cardinality, Contract, LinkType, ObjectType, Proper
 from catalog.datatypes import DOUBLE, TEXT, DataType, parse_type
 from catalog.expressions.syntax import parse_condition
 from catalog.expressions.tree import Comparison
+from evals.oracle.evaluation import SLOT, Table
 from monitors.definition import MonitorDefinition
 from monitors.evaluation import Member
 from tests.conformance.harness import snapshot_of
-from tests.oracle.evaluation import SLOT, Table
 from trivet.verdicts import Reason, Verdict
 from worker.judging import judge
 

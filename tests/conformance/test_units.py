@@ -16,10 +16,10 @@ from catalog.datatypes import DOUBLE, INTEGER, TEXT, DataType, decimal
 from catalog.expressions.checking import Scope, check_condition
 from catalog.expressions.syntax import SyntaxFault, parse_condition
 from catalog.units import Conversion, NotConverted, convert
+from evals.oracle.evaluation import Table
+from evals.oracle.units import FAMILIES, change
 from tests.conformance.harness import describe, differences, judge_compiled
-from tests.oracle.evaluation import Table
 from tests.oracle.strategies import World, judge_world
-from tests.oracle.units import FAMILIES, change
 
 
 @dataclass(frozen=True, slots=True)

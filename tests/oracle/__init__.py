@@ -1,1 +1,1 @@
-"""What a monitor must answer, said a second time in plain Python that shares nothing with the compiler."""
+"""The oracle of `evals/oracle`, held to the law by hand and on worlds that Hypothesis makes."""

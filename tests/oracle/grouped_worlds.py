@@ -31,9 +31,9 @@ from catalog.expressions.tree import (
     PropertyRef,
 )
 from catalog.periods import Period, parts_of
+from evals.oracle.evaluation import Table
+from evals.oracle.grouped_conditions import swap
 from monitors.grouping import Coverage, DayRange, Expectation, Grouping, LastPeriods
-from tests.oracle.evaluation import Table
-from tests.oracle.grouped_conditions import swap
 from tests.oracle.schemas import MEMBER, schemas, tables
 from tests.oracle.strategies import SLOTS
 from tests.oracle.trees import conditions

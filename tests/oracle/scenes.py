@@ -20,7 +20,7 @@ from catalog.datatypes import DATE, DOUBLE, DURATION, INTEGER, TEXT, TIMESTAMP, 
 from catalog.expressions.checking import Scope, check_condition
 from catalog.expressions.syntax import SyntaxFault, parse_condition
 from catalog.expressions.tree import Condition
-from tests.oracle.evaluation import SLOT, OracleMember, OracleResult, Table
+from evals.oracle.evaluation import SLOT, OracleMember, OracleResult, Table
 from tests.oracle.strategies import World, judge_world
 
 MONEY = decimal(12, 4)

@@ -30,9 +30,9 @@ from catalog.datatypes import (
     Kind,
     decimal,
 )
+from evals.oracle.evaluation import Table
+from evals.oracle.units import FAMILIES
 from tests.oracle import cells
-from tests.oracle.evaluation import Table
-from tests.oracle.units import FAMILIES
 
 MEMBER = "member"
 MAX_ROWS = 8

@@ -12,7 +12,7 @@ from catalog.contract import Contract
 from catalog.expressions.checking import Scope
 from catalog.expressions.printing import print_condition
 from catalog.expressions.tree import Condition
-from tests.oracle.evaluation import SLOT, OracleResult, Table, judge
+from evals.oracle.evaluation import SLOT, OracleResult, Table, judge
 from tests.oracle.schemas import MEMBER, schemas, tables
 from tests.oracle.trees import conditions
 

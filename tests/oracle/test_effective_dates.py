@@ -8,7 +8,7 @@ from typing import TypeAlias
 import pytest
 
 from catalog.contract import Contract, EffectiveDates, Restates
-from tests.oracle.evaluation import OracleMember
+from evals.oracle.evaluation import OracleMember
 from tests.oracle.scenes import Row, award, contract, employee, judge_pay, only, said
 
 Said: TypeAlias = tuple[str, str | None, dict[str, list[str]]]

@@ -20,8 +20,8 @@ import pytest
 
 from catalog.contract import Property
 from catalog.datatypes import DOUBLE, DataType, parse_type
-from tests.oracle.outcomes import Determinate, Indeterminate, Outcome, Value
-from tests.oracle.values import read_property
+from evals.oracle.outcomes import Determinate, Indeterminate, Outcome, Value
+from evals.oracle.values import read_property
 
 CASES = Path(__file__).parents[1] / "cases" / "numbers"
 

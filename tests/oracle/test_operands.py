@@ -17,10 +17,10 @@ from catalog.expressions.tree import (
     PropertyRef,
     Quantifier,
 )
-from tests.oracle.evaluation import SLOT
-from tests.oracle.kleene import Truth, conjunction, disjunction, negation, quantified
-from tests.oracle.operands import Place, calculate, compare, evaluate, failures
-from tests.oracle.outcomes import Censored, Determinate, Duration, Indeterminate, Instant, Outcome, Value
+from evals.oracle.evaluation import SLOT
+from evals.oracle.kleene import Truth, conjunction, disjunction, negation, quantified
+from evals.oracle.operands import Place, calculate, compare, evaluate, failures
+from evals.oracle.outcomes import Censored, Determinate, Duration, Indeterminate, Instant, Outcome, Value
 from trivet.verdicts import Cause
 
 OVERFLOW, ZERO = Cause.OVERFLOW, Cause.DIVISION_BY_ZERO

@@ -11,8 +11,8 @@ import pytest
 
 from catalog.contract import CensoredColumns, Property
 from catalog.datatypes import BOOLEAN, DATE, DOUBLE, DURATION, INTEGER, TEXT, TIMESTAMP, DataType, decimal
-from tests.oracle.outcomes import Censored, Determinate, Duration, Indeterminate, Instant, Outcome, Value
-from tests.oracle.values import read_property
+from evals.oracle.outcomes import Censored, Determinate, Duration, Indeterminate, Instant, Outcome, Value
+from evals.oracle.values import read_property
 from trivet.verdicts import Cause
 
 NULL, NOT_CASTABLE = Cause.NULL, Cause.NOT_CASTABLE

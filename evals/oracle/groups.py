@@ -29,17 +29,17 @@ from catalog.expressions.tree import (
     nodes,
 )
 from catalog.periods import Period
+from evals.oracle.calendar_periods import label
+from evals.oracle.comparisons import Situation, Unknown, merged
+from evals.oracle.conditions import decide
+from evals.oracle.evaluation import Table, merged_causes
+from evals.oracle.group_figures import Figures
+from evals.oracle.group_keys import Baselines, Group, GroupedRows, Key
+from evals.oracle.grouped_conditions import lift
+from evals.oracle.linking import Outcomes, match_rows
+from evals.oracle.outcomes import Determinate, Instant, Outcome, Value
+from evals.oracle.values import instant
 from monitors.definition import MonitorDefinition
-from tests.oracle.calendar_periods import label
-from tests.oracle.comparisons import Situation, Unknown, merged
-from tests.oracle.conditions import decide
-from tests.oracle.evaluation import Table, merged_causes
-from tests.oracle.group_figures import Figures
-from tests.oracle.group_keys import Baselines, Group, GroupedRows, Key
-from tests.oracle.grouped_conditions import lift
-from tests.oracle.linking import Outcomes, match_rows
-from tests.oracle.outcomes import Determinate, Instant, Outcome, Value
-from tests.oracle.values import instant
 from trivet.verdicts import Cause, Reason, Verdict
 
 _PRECEDENCE = list(Reason)

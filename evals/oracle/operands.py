@@ -23,11 +23,11 @@ from catalog.expressions.tree import (
     PropertyRef,
     nodes,
 )
-from tests.oracle.functions import call_function
-from tests.oracle.outcomes import Censored, Determinate, Duration, Indeterminate, Instant, Outcome, Value
-from tests.oracle.texts import GREATEST_INTEGER, LEAST_INTEGER, at_offset
-from tests.oracle.units import Change, change, unit_of
-from tests.oracle.values import duration, instant
+from evals.oracle.functions import call_function
+from evals.oracle.outcomes import Censored, Determinate, Duration, Indeterminate, Instant, Outcome, Value
+from evals.oracle.texts import GREATEST_INTEGER, LEAST_INTEGER, at_offset
+from evals.oracle.units import Change, change, unit_of
+from evals.oracle.values import duration, instant
 from trivet.verdicts import Cause
 
 _End: TypeAlias = Value | Fraction

@@ -10,11 +10,11 @@ from zoneinfo import ZoneInfo
 
 from catalog.contract import Contract, LinkType, ObjectType
 from catalog.expressions.tree import Condition, PropertyRef
-from tests.oracle.comparisons import Decision, Situation, Unknown
-from tests.oracle.conditions import decide
-from tests.oracle.linking import Outcomes, key_of, match_rows
-from tests.oracle.operands import Place
-from tests.oracle.values import read_property
+from evals.oracle.comparisons import Decision, Situation, Unknown
+from evals.oracle.conditions import decide
+from evals.oracle.linking import Outcomes, key_of, match_rows
+from evals.oracle.operands import Place
+from evals.oracle.values import read_property
 from trivet.verdicts import Cause, Reason, Verdict
 
 SLOT = datetime(2025, 7, 15, 6, 30, tzinfo=UTC)

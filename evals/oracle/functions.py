@@ -8,8 +8,8 @@ from decimal import Decimal
 from zoneinfo import ZoneInfo
 
 from catalog.expressions.tree import Function
-from tests.oracle.outcomes import Determinate, Duration, Indeterminate, Instant, Value
-from tests.oracle.texts import GREATEST_INTEGER, at_offset, trim
+from evals.oracle.outcomes import Determinate, Duration, Indeterminate, Instant, Value
+from evals.oracle.texts import GREATEST_INTEGER, at_offset, trim
 from trivet.verdicts import Cause
 
 _LETTERS = [(chr(code), chr(code).upper()) for code in range(ord("a"), ord("z") + 1)]

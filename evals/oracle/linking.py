@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from catalog.contract import EffectiveDates, LinkType, Restates
-from tests.oracle.outcomes import Indeterminate, Outcome, Value, cause_of, value_of
+from evals.oracle.outcomes import Indeterminate, Outcome, Value, cause_of, value_of
 from trivet.verdicts import Cause
 
 Outcomes: TypeAlias = Mapping[str, Outcome]

@@ -10,8 +10,8 @@ from zoneinfo import ZoneInfo
 
 from catalog.contract import CensoredColumns, Property
 from catalog.datatypes import DataType, Kind
-from tests.oracle.outcomes import Censored, Determinate, Duration, Indeterminate, Instant, Outcome, Value, cause_of
-from tests.oracle.texts import at_offset, read_text, trim, zone_offset
+from evals.oracle.outcomes import Censored, Determinate, Duration, Indeterminate, Instant, Outcome, Value, cause_of
+from evals.oracle.texts import at_offset, read_text, trim, zone_offset
 from trivet.verdicts import Cause
 
 _EXACT = Context(prec=100)

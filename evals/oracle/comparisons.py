@@ -22,11 +22,11 @@ from catalog.expressions.tree import (
     counted_links,
     parts,
 )
-from tests.oracle.kleene import Truth, conjunction, disjunction, quantified
-from tests.oracle.linking import LinkedRow, Matches, Outcomes
-from tests.oracle.operands import Lookup, Place, compare, evaluate, failures
-from tests.oracle.outcomes import Determinate, Indeterminate, Outcome, cause_of
-from tests.oracle.units import change, unit_of
+from evals.oracle.kleene import Truth, conjunction, disjunction, quantified
+from evals.oracle.linking import LinkedRow, Matches, Outcomes
+from evals.oracle.operands import Lookup, Place, compare, evaluate, failures
+from evals.oracle.outcomes import Determinate, Indeterminate, Outcome, cause_of
+from evals.oracle.units import change, unit_of
 from trivet.verdicts import Cause, Reason
 
 Causes: TypeAlias = Mapping[str, set[Cause]]

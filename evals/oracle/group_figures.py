@@ -27,15 +27,15 @@ from catalog.expressions.tree import (
     PropertyRef,
     references,
 )
-from tests.oracle.calendar_periods import day_before, days_of, label
-from tests.oracle.comparisons import Decision, Unknown, merged
-from tests.oracle.conditions import decide
-from tests.oracle.figures import aggregate, change, is_enough
-from tests.oracle.group_keys import Group, GroupedRows, Key, Row
-from tests.oracle.linking import Outcomes
-from tests.oracle.operands import Lookup, evaluate, failures
-from tests.oracle.outcomes import Determinate, Indeterminate, Outcome, Value, cause_of, value_of
-from tests.oracle.units import unit_of
+from evals.oracle.calendar_periods import day_before, days_of, label
+from evals.oracle.comparisons import Decision, Unknown, merged
+from evals.oracle.conditions import decide
+from evals.oracle.figures import aggregate, change, is_enough
+from evals.oracle.group_keys import Group, GroupedRows, Key, Row
+from evals.oracle.linking import Outcomes
+from evals.oracle.operands import Lookup, evaluate, failures
+from evals.oracle.outcomes import Determinate, Indeterminate, Outcome, Value, cause_of, value_of
+from evals.oracle.units import unit_of
 from trivet.verdicts import Cause, Reason
 
 Found: TypeAlias = Sequence[tuple[str, Cause]]

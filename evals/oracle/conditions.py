@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from catalog.expressions.tree import And, Between, Comparison, Condition, Exists, Membership, Not, Or, Presence
-from tests.oracle.comparisons import Decision, Situation, Unknown, asked_causes, decide_comparison, merged
-from tests.oracle.kleene import Truth, conjunction, disjunction, negation
-from tests.oracle.outcomes import cause_of
+from evals.oracle.comparisons import Decision, Situation, Unknown, asked_causes, decide_comparison, merged
+from evals.oracle.kleene import Truth, conjunction, disjunction, negation
+from evals.oracle.outcomes import cause_of
 from trivet.verdicts import Cause, Reason
 
 

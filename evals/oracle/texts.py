@@ -10,7 +10,7 @@ from decimal import Decimal
 from zoneinfo import ZoneInfo
 
 from catalog.datatypes import DataType, Kind
-from tests.oracle.outcomes import Determinate, Duration, Indeterminate, Instant
+from evals.oracle.outcomes import Determinate, Duration, Indeterminate, Instant
 from trivet.verdicts import Cause
 
 ASCII_BLANKS = " \t\n\v\f\r"

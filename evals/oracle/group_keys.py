@@ -10,15 +10,15 @@ from zoneinfo import ZoneInfo
 
 from catalog.contract import Contract
 from catalog.expressions.tree import Function
+from evals.oracle.calendar_periods import days_of
+from evals.oracle.comparisons import Decision, Situation
+from evals.oracle.conditions import decide
+from evals.oracle.evaluation import Table, object_type_of, read_table, situation_of, units_of
+from evals.oracle.functions import call_function
+from evals.oracle.operands import Place
+from evals.oracle.outcomes import Determinate, Instant, Outcome, Value, cause_of, value_of
 from monitors.definition import MonitorDefinition
 from monitors.grouping import DayRange, Grouping, LastPeriods
-from tests.oracle.calendar_periods import days_of
-from tests.oracle.comparisons import Decision, Situation
-from tests.oracle.conditions import decide
-from tests.oracle.evaluation import Table, object_type_of, read_table, situation_of, units_of
-from tests.oracle.functions import call_function
-from tests.oracle.operands import Place
-from tests.oracle.outcomes import Determinate, Instant, Outcome, Value, cause_of, value_of
 from trivet.verdicts import Cause
 
 Key: TypeAlias = tuple[Value, ...]

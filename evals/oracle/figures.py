@@ -10,8 +10,8 @@ from typing import Any, TypeAlias
 
 from catalog.datatypes import DataType
 from catalog.expressions.tree import AggregateFunction
-from tests.oracle.outcomes import Determinate, Duration, Indeterminate, Instant, Value
-from tests.oracle.texts import GREATEST_INTEGER, LEAST_INTEGER
+from evals.oracle.outcomes import Determinate, Duration, Indeterminate, Instant, Value
+from evals.oracle.texts import GREATEST_INTEGER, LEAST_INTEGER
 from trivet.verdicts import Cause
 
 Figure: TypeAlias = Determinate | Indeterminate
@@ -39,12 +39,7 @@ def aggregate(function: AggregateFunction, inputs: Sequence[Value], of: DataType
         case AggregateFunction.SUM:
             return _bounded(_total(inputs))
         case AggregateFunction.AVG:
-            total = _total(inputs)
-            # The sum of integers is no figure of its own here, so it may be of any size.
-            fits = total is not None and (isinstance(total, int) or isinstance(_bounded(total), Determinate))
-            return (
-                _quotient(float(total), len(inputs)) if fits and isinstance(total, int | float | Decimal) else _OVERFLOW
-            )
+            return _average(inputs)
 
 
 def _average(inputs: Sequence[Value]) -> Figure:
