@@ -26,7 +26,7 @@ from evals.oracle.kleene import Truth, conjunction, disjunction, quantified
 from evals.oracle.linking import LinkedRow, Matches, Outcomes
 from evals.oracle.operands import Lookup, Place, compare, evaluate, failures
 from evals.oracle.outcomes import Determinate, Indeterminate, Outcome, cause_of
-from evals.oracle.units import change, unit_of
+from evals.oracle.units import unit_of
 from trivet.verdicts import Cause, Reason
 
 Causes: TypeAlias = Mapping[str, set[Cause]]
@@ -95,7 +95,7 @@ def _truth_on(atom: Comparing, combination: Combination, situation: Situation) -
 
     def holds(operator: ComparisonOperator, other: Operand) -> Truth:
         units = situation.place.units
-        changed = change(unit_of(other, units), unit_of(value, units))
+        changed = situation.place.change_units(unit_of(other, units), unit_of(value, units))
         here, there = (evaluate(side, lookup, situation.place) for side in (value, other))
         return compare(operator, here, there, changed)
 

@@ -8,13 +8,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
-from catalog.contract import Contract, LinkType, ObjectType
+from catalog.contract import Contract, LinkType, ObjectType, Property
 from catalog.expressions.tree import Condition, PropertyRef
 from evals.oracle.comparisons import Decision, Situation, Unknown
 from evals.oracle.conditions import decide
 from evals.oracle.linking import Outcomes, key_of, match_rows
 from evals.oracle.operands import Place
-from evals.oracle.values import read_property
+from evals.oracle.outcomes import value_of
+from evals.oracle.showing import shown as shown_value
+from evals.oracle.units import ChangeUnits, change
+from evals.oracle.values import read_property, text_of
 from trivet.verdicts import Cause, Reason, Verdict
 
 SLOT = datetime(2025, 7, 15, 6, 30, tzinfo=UTC)
@@ -40,8 +43,8 @@ class OracleMember:
 
     row: int
     """Place of its row in the table, from 0."""
-    key: tuple[object, ...]
-    """Raw cells of the primary key."""
+    key: tuple[str | None, ...]
+    """The primary key as people read it: its values, or the texts that are none."""
     verdict: Verdict
     reason: Reason | None
     """Set exactly where the verdict is `no_data`."""
@@ -73,6 +76,7 @@ def judge(
     strict: bool,
     tables: Mapping[str, Table],
     at: datetime = SLOT,
+    change_units: ChangeUnits = change,
 ) -> OracleResult:
     """The verdict of every member.
 
@@ -84,6 +88,7 @@ def judge(
         strict: Whether an indeterminate matching row makes its comparison unknown.
         tables: What the warehouse holds, by the name of the view.
         at: The slot's instant, with an offset.
+        change_units: How values in one unit become values in another.
     """
     of = object_type_of(contract, object_name)
     rows = read_table(of, contract, tables)
@@ -91,15 +96,16 @@ def judge(
         (link, read_table(object_type_of(contract, link.target), contract, tables))
         for link in contract.links_from(object_name)
     ]
+    key_properties = [item for name in of.primary_key if (item := of.find_property(name)) is not None]
     members, keys = [], []
-    place = Place(ZoneInfo(contract.calendar.time_zone), at, units_of(of, contract))
+    place = Place(ZoneInfo(contract.calendar.time_zone), at, units_of(of, contract), change_units)
     for index, own in enumerate(rows):
         situation = situation_of(own, far_sides, place, strict)
         scope = None if where is None else decide(where, situation)
         if scope is not None and scope.truth is False:
             continue
-        raw = tuple(tables[of.view].rows[index][name] for name in of.primary_key)
-        members.append(_judge_member(index, raw, scope, decide(breach_when, situation)))
+        shown = tuple(_shown(item, own, tables[of.view].rows[index]) for item in key_properties)
+        members.append(_judge_member(index, shown, scope, decide(breach_when, situation)))
         keys.append(key_of(own, of.primary_key))
     verdicts = Counter(member.verdict for member in members)
     return OracleResult(
@@ -146,7 +152,14 @@ def situation_of(
     return Situation(own, links, place, strict)
 
 
-def _judge_member(index: int, key: tuple[object, ...], scope: Decision | None, decision: Decision) -> OracleMember:
+def _shown(item: Property, own: Outcomes, row: Mapping[str, object]) -> str | None:
+    value = value_of(own[item.name])
+    text = None if value is None else shown_value(value)
+    cell = row[item.raw or item.name]
+    return text if text is not None or cell is None else text_of(cell)
+
+
+def _judge_member(index: int, key: tuple[str | None, ...], scope: Decision | None, decision: Decision) -> OracleMember:
     if scope is not None and scope.truth is None:
         causes = merged_causes(scope.counting)
         return OracleMember(index, key, Verdict.NO_DATA, Reason.SCOPE_UNKNOWN, causes, partial=False)

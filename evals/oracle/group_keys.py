@@ -17,6 +17,7 @@ from evals.oracle.evaluation import Table, object_type_of, read_table, situation
 from evals.oracle.functions import call_function
 from evals.oracle.operands import Place
 from evals.oracle.outcomes import Determinate, Instant, Outcome, Value, cause_of, value_of
+from evals.oracle.units import ChangeUnits
 from monitors.definition import MonitorDefinition
 from monitors.grouping import DayRange, Grouping, LastPeriods
 from trivet.verdicts import Cause
@@ -55,13 +56,14 @@ class GroupedRows:
         grouping: Grouping,
         tables: Mapping[str, Table],
         at: datetime,
+        change_units: ChangeUnits,
         baselines: Baselines | None = None,
     ) -> None:
         self.contract, self.definition, self.grouping, self.tables, self.at = contract, definition, grouping, tables, at
         self.baselines = baselines or {}
         self.of = object_type_of(contract, definition.object)
         self.zone = ZoneInfo(contract.calendar.time_zone)
-        self.place = Place(self.zone, at, units_of(self.of, contract))
+        self.place = Place(self.zone, at, units_of(self.of, contract), change_units)
         self.far_sides = [
             (link, read_table(object_type_of(contract, link.target), contract, tables))
             for link in contract.links_from(self.of.name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 
 from catalog.contract import Contract, EffectiveDates, LinkType
 from catalog.datatypes import Kind
@@ -37,7 +37,9 @@ from evals.oracle.group_figures import Figures
 from evals.oracle.group_keys import Baselines, Group, GroupedRows, Key
 from evals.oracle.grouped_conditions import lift
 from evals.oracle.linking import Outcomes, match_rows
-from evals.oracle.outcomes import Determinate, Instant, Outcome, Value
+from evals.oracle.outcomes import Determinate, Outcome, Value
+from evals.oracle.showing import shown
+from evals.oracle.units import ChangeUnits, change
 from evals.oracle.values import instant
 from monitors.definition import MonitorDefinition
 from trivet.verdicts import Cause, Reason, Verdict
@@ -76,11 +78,14 @@ def judge_groups(
     definition: MonitorDefinition,
     tables: Mapping[str, Table],
     at: datetime,
+    change_units: ChangeUnits = change,
     baselines: Baselines | None = None,
 ) -> GroupResult:
-    """The verdict of every group, and of what has no key."""
+    """The verdict of every group, and of what has no key; as `evaluation.judge` takes its arguments."""
     assert definition.grouping is not None
-    return _Judging(GroupedRows(contract, definition, definition.grouping, tables, at, baselines)).result()
+    return _Judging(
+        GroupedRows(contract, definition, definition.grouping, tables, at, change_units, baselines)
+    ).result()
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,13 +136,13 @@ class _Judging:
             {name: figure.unknown for name, figure in figures.items() if figure.unknown is not None},
         )
         decision = decide(lift(self.rows.definition.breach_when), situation)
-        shown = shown_key(self.rows.grouping.keys, key)
+        named = shown_key(self.rows.grouping.keys, key)
         if decision.truth is None:
             reason = min((unknown.reason for unknown in decision.counting), key=_PRECEDENCE.index)
-            return GroupMember(shown, Verdict.NO_DATA, reason, merged_causes(decision.counting), partial=False)
+            return GroupMember(named, Verdict.NO_DATA, reason, merged_causes(decision.counting), partial=False)
         verdict = Verdict.BREACH if decision.truth else Verdict.COMPLIANT
         partial = decision.partial or any(figure.partial for figure in figures.values())
-        return GroupMember(shown, verdict, None, {}, partial)
+        return GroupMember(named, verdict, None, {}, partial)
 
     def _fits(self, link: LinkType) -> bool:
         """Whether a group has what the link is matched by; if not, no condition over it names the link."""
@@ -162,26 +167,15 @@ class _Judging:
         return replace(link, as_of=dates), {**own, "the slot": Determinate(moment)}
 
 
-def shown_key(keys: Sequence[GroupKey], values: Key) -> tuple[str, ...]:
+def shown_key(keys: Sequence[GroupKey], values: Key) -> tuple[str | None, ...]:
     """A key as people read it."""
     return tuple(_shown(key, value) for key, value in zip(keys, values, strict=True))
 
 
-def _shown(key: GroupKey, value: Value) -> str:
+def _shown(key: GroupKey, value: Value) -> str | None:
     if key.period is not None and isinstance(value, date):
         return label(key.period, value)
-    match value:
-        case bool():
-            return "true" if value else "false"
-        case Instant(microseconds=micros):
-            moment = datetime(1970, 1, 1) + timedelta(microseconds=micros)
-            text = moment.isoformat(timespec="microseconds")
-            return f"{text.removesuffix('.000000') if not moment.microsecond else text.rstrip('0')}Z"
-        case date():
-            return value.isoformat()
-        case _:
-            text = f"{value:f}" if not isinstance(value, str | int) else str(value)
-            return text.rstrip("0").rstrip(".") if "." in text and not isinstance(value, str) else text
+    return shown(value)
 
 
 def _named(condition: Condition) -> list[Aggregate | Change | BaselineRef]:

@@ -26,7 +26,7 @@ from catalog.expressions.tree import (
 from evals.oracle.functions import call_function
 from evals.oracle.outcomes import Censored, Determinate, Duration, Indeterminate, Instant, Outcome, Value
 from evals.oracle.texts import GREATEST_INTEGER, LEAST_INTEGER, at_offset
-from evals.oracle.units import Change, change, unit_of
+from evals.oracle.units import Change, ChangeUnits, change, unit_of
 from evals.oracle.values import duration, instant
 from trivet.verdicts import Cause
 
@@ -43,6 +43,7 @@ class Place:
     """The slot's instant, with an offset."""
     units: Mapping[PropertyRef, str | None] = field(default_factory=dict)
     """The unit of every property that a condition can name."""
+    change_units: ChangeUnits = change
 
 
 _EXACT = Context(prec=200)
@@ -86,7 +87,7 @@ def _apply(node: Arithmetic | Call, lookup: Lookup, place: Place) -> Determinate
         return call_function(node.function, values, place.zone, place.at)
     left, right = values[0], values[1]
     if node.operator in (ArithmeticOperator.ADD, ArithmeticOperator.SUBTRACT):
-        changed = change(unit_of(node.right, place.units), unit_of(node.left, place.units))
+        changed = place.change_units(unit_of(node.right, place.units), unit_of(node.left, place.units))
         if changed is not None:
             converted = _in_other_unit(right, changed)
             return _overflow() if converted is None else calculate(node.operator, left, converted)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TypeAlias
 
 from catalog.expressions.tree import Arithmetic, ArithmeticOperator, Call, Function, Literal, Operand, PropertyRef
 
@@ -58,10 +59,25 @@ class Change:
         return 10**60 % self.factor.denominator == 0
 
 
+ChangeUnits: TypeAlias = Callable[[str | None, str | None], Change | None]
+"""How a value in the first unit becomes one in the second; None where nothing is to be done."""
+
+
+class UnknownUnit(LookupError):
+    """A unit of which no size is known here."""
+
+
 def change(of: str | None, to: str | None) -> Change | None:
-    """How a value in one unit becomes one in another; None where nothing is to be done."""
+    """How a value in one unit becomes one in another; None where nothing is to be done.
+
+    Raises:
+        UnknownUnit: they differ, and one of them is not among the units of this module.
+    """
     if of is None or to is None or of == to:
         return None
+    for unit in (of, to):
+        if unit not in _UNITS:
+            raise UnknownUnit(unit)
     here, there = _UNITS[of], _UNITS[to]
     assert here.dimension == there.dimension
     factor = here.size / there.size

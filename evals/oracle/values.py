@@ -39,7 +39,7 @@ def read_property(of: Property, row: Mapping[str, object], physical: Mapping[str
     outcome = _without_cause(of, row, physical, zone)
     if of.cause is None or _is_blank(row[of.cause]):
         return outcome
-    given = trim(_text_of(row[of.cause]))
+    given = trim(text_of(row[of.cause]))
     if given == Cause.CENSORED and isinstance(outcome, Censored):
         # The view says why there is no value, and the bound says what there is instead.
         return outcome
@@ -61,7 +61,7 @@ def _read_bound(
     physical: Mapping[str, str],
     zone: ZoneInfo,
 ) -> Outcome:
-    side = trim(_text_of(row[columns.side]))
+    side = trim(text_of(row[columns.side]))
     if side not in _SIDES:
         return Indeterminate(Cause.NOT_CASTABLE)
     limit = _read_cell(row[columns.limit], physical.get(columns.limit, "VARCHAR"), of, zone)
@@ -79,15 +79,15 @@ def _leaves_nothing(side: str, limit: Value) -> bool:
 
 
 def _is_blank(cell: object) -> bool:
-    return cell is None or not trim(_text_of(cell))
+    return cell is None or not trim(text_of(cell))
 
 
 def _read_cell(cell: object, physical: str, of: Property, zone: ZoneInfo) -> Determinate | Indeterminate:
-    if _is_blank(cell) or trim(_text_of(cell)) in of.missing:
+    if _is_blank(cell) or trim(text_of(cell)) in of.missing:
         return Indeterminate(Cause.NULL)
     if _is_declared(physical, of.type):
         return _take(cell, of.type, zone)
-    return read_text(_text_of(cell), of.type, zone)
+    return read_text(text_of(cell), of.type, zone)
 
 
 def _is_declared(physical: str, declared: DataType) -> bool:
@@ -127,7 +127,7 @@ def duration(length: timedelta) -> Duration:
     return Duration(length // timedelta(microseconds=1))
 
 
-def _text_of(cell: object) -> str:
+def text_of(cell: object) -> str:
     """The shortest text that reads back as the cell, as a warehouse prints it."""
     match cell:
         case str():

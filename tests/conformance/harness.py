@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,17 +13,13 @@ from catalog.contract import Contract
 from catalog.engines.duckdb_engine import DuckDBSnapshot
 from catalog.engines.port import SnapshotIdentity
 from compiler.planning import why_readable
-from evals.oracle.evaluation import OracleMember, OracleResult, Table
+from evals.oracle.evaluation import Table
+from evals.proving import agreement
 from monitors.definition import MonitorDefinition
-from monitors.evaluation import Counts
 from tests.oracle.grouped_worlds import GroupedWorld
 from tests.oracle.strategies import World, judge_world
-from trivet.verdicts import Verdict
 from worker.judging import Judgement, judge
 from worker.scanning import Due, judge_together
-
-Said = tuple[str | None, str, str | None, tuple[tuple[str, tuple[str, ...]], ...], bool]
-"""Key, verdict, reason, causes, partial: what is compared of each member."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,52 +122,8 @@ def differences(*worlds: World, plans: Iterable[str] = tuple(PLANS)) -> list[str
         for plan in plans:
             found = PLANS[plan](worlds, snapshot)
             for world, one, other in zip(worlds, expected, found, strict=True):
-                lines += [f"{plan}, {world}: {line}" for line in _differences(one, other)]
+                lines += [f"{plan}, {world}: {line}" for line in agreement.differences(other, one)]
     return lines
-
-
-def _differences(expected: OracleResult, found: Judgement) -> list[str]:
-    if not isinstance(found.outcome, Counts):
-        return [f"not made: {found.outcome.reason} {found.outcome.message}"]
-    names = ("population", "breach", "no_data", "compliant", "partial", "duplicate_keys")
-    lines = [
-        f"{name}: compiled {getattr(found.outcome, name)}, oracle {getattr(expected, name)}"
-        for name in names
-        if getattr(found.outcome, name) != getattr(expected, name)
-    ]
-    compiled, oracle = Counter(said_by_product(found)), Counter(said_by_oracle(expected))
-    lines += [f"only compiled: {member}" for member in (compiled - oracle).elements()]
-    lines += [f"only oracle:   {member}" for member in (oracle - compiled).elements()]
-    return lines
-
-
-def said_by_product(found: Judgement) -> Iterator[Said]:
-    """What the product says of each breached and undecided member."""
-    for member in (*found.breached, *found.undecided):
-        causes = tuple(sorted((name, tuple(causes)) for name, causes in member.causes.items()))
-        key = next(iter(member.key.values()))
-        yield key, member.verdict.value, member.reason.value if member.reason else None, causes, member.partial
-
-
-def said_by_oracle(expected: OracleResult) -> Iterator[Said]:
-    """What the oracle says of each breached and undecided member."""
-    for member in expected.members:
-        if member.verdict is not Verdict.COMPLIANT:
-            yield _said(member)
-
-
-def _said(member: OracleMember) -> Said:
-    causes = tuple(sorted((name, tuple(cause.value for cause in found)) for name, found in member.causes.items()))
-    key = member.key[0]
-    # A breach is shown as partial; an undecided member has no such mark.
-    partial = member.partial and member.verdict is Verdict.BREACH
-    return (
-        None if key is None else str(key),
-        member.verdict.value,
-        member.reason.value if member.reason else None,
-        causes,
-        partial,
-    )
 
 
 def describe(world: World | GroupedWorld) -> str:

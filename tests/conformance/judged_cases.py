@@ -19,8 +19,9 @@ from catalog.expressions.syntax import parse_condition
 from catalog.expressions.tree import Condition
 from catalog.loading import load_contract
 from evals.oracle.evaluation import Table
+from evals.proving.agreement import Said
 from monitors.loading import load_monitors
-from tests.conformance.harness import Said, Scripted
+from tests.conformance.harness import Scripted
 from tests.oracle.strategies import World
 from trivet.documents import read_yaml
 from trivet.verdicts import Verdict
@@ -150,4 +151,6 @@ def _said(member: Mapping[str, Any], key: str, link: str) -> Said:
     }
     verdict = Verdict(member["verdict"])
     name = member["row"][key] if "row" in member else member["key"]
-    return name, verdict.value, member.get("reason"), tuple(sorted(causes.items())), member.get("partial", False)
+    return Said(
+        (name,), verdict.value, member.get("reason"), tuple(sorted(causes.items())), member.get("partial", False)
+    )

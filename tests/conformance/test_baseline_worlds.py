@@ -27,14 +27,14 @@ from catalog.expressions.tree import (
     Not,
     Or,
 )
+from evals.oracle.group_keys import GroupedRows, Key
+from evals.oracle.groups import judge_groups, shown_key
+from evals.oracle.outcomes import Value
 from monitors.baselines import group_key
 from monitors.definition import MonitorDefinition
 from tests.conformance.grouped_harness import compared, definition_of
 from tests.conformance.harness import describe, snapshot_of
-from tests.oracle.group_keys import GroupedRows, Key
 from tests.oracle.grouped_worlds import GroupedWorld, grouped_worlds
-from tests.oracle.groups import judge_groups, shown_key
-from tests.oracle.outcomes import Value
 from trivet.verdicts import Reason
 from worker.baselines import Past
 from worker.judging import judge
@@ -110,7 +110,7 @@ def test_compiled_bounds_and_oracle_agree_on_every_group(bounded: BoundedWorld) 
 
     as_double = bounded.of_type.kind is Kind.DOUBLE
     held: dict[Key, Value] = {key: float(value) if as_double else value for key, value in bounded.held.items()}
-    expected = judge_groups(world.contract, definition, world.tables, world.at, {"usual": held})
+    expected = judge_groups(world.contract, definition, world.tables, world.at, baselines={"usual": held})
     with snapshot_of(world.tables) as snapshot:
         found = judge(definition, world.contract, snapshot, world.at, look_back=look_back)
     note(describe(world))

@@ -7,8 +7,9 @@ from collections.abc import Iterable
 
 import pytest
 
+from evals.proving.agreement import Said, said_by_oracle, said_by_product
 from monitors.evaluation import Counts
-from tests.conformance.harness import Said, differences, judge_compiled, said_by_oracle, said_by_product
+from tests.conformance.harness import differences, judge_compiled
 from tests.conformance.judged_cases import JudgedCase, read_cases
 from tests.oracle.strategies import judge_world
 from trivet.verdicts import Verdict
@@ -28,7 +29,7 @@ TABLE_A2 = {
 
 def flagged(said: Iterable[Said]) -> Counter[Said]:
     """The members that queries return."""
-    return Counter(member for member in said if member[1] != Verdict.COMPLIANT)
+    return Counter(member for member in said if member.verdict != Verdict.COMPLIANT)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -36,7 +37,7 @@ def test_the_product_gives_every_member_the_verdict_reason_and_causes_that_are_t
     found = judge_compiled(case.world)
     assert isinstance(found.outcome, Counts), found.outcome
     assert Counter(said_by_product(found)) == flagged(case.truth)
-    expected = Counter(member[1] for member in case.truth)
+    expected = Counter(member.verdict for member in case.truth)
     counts = {name: getattr(found.outcome, name) for name in NAMES}
     assert counts == {"population": len(case.truth), **{verdict.value: expected[verdict] for verdict in Verdict}}
     assert case.counts.items() <= counts.items()

@@ -14,12 +14,12 @@ import yaml
 
 from catalog.contract import Contract
 from catalog.loading import load_contract
+from evals.oracle.evaluation import Table
 from monitors.definition import MonitorDefinition
 from monitors.evaluation import Member
 from monitors.loading import load_monitors
 from tests.conformance.harness import snapshot_of
 from tests.conformance.test_rejudging import assert_follow_again, recorded
-from tests.oracle.evaluation import Table
 from trivet.documents import Document, read_yaml
 from trivet.verdicts import ReplayResult
 from worker.judging import judge

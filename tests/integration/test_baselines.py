@@ -22,6 +22,7 @@ import yaml
 
 from catalog.contract import Contract
 from catalog.engines.duckdb_fixture import FixtureEngine, FixtureTable
+from evals.oracle.baselines import comes_to
 from ledger.entries import EntryType
 from ledger.reading import entry_about
 from ledger.verification.findings import DamageKind
@@ -31,7 +32,6 @@ from monitors.evaluation import Counts, Evaluation, Member, NotMade
 from monitors.measures import measure_hash
 from tests.integration.store import lift_guards
 from tests.integration.worlds import a_contract, assert_verifies, rows, some_monitors
-from tests.oracle.baselines import comes_to
 from trivet.clock import FixedClock
 from trivet.verdicts import NotMadeReason, Trigger, Verdict
 from worker.evaluate import Evaluator, manual_slots, scheduled_slot

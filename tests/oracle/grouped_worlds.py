@@ -33,9 +33,9 @@ from catalog.expressions.tree import (
 from catalog.periods import Period, parts_of
 from evals.oracle.evaluation import Table
 from evals.oracle.grouped_conditions import swap
+from evals.proving.pools import SLOTS
 from monitors.grouping import Coverage, DayRange, Expectation, Grouping, LastPeriods
 from tests.oracle.schemas import MEMBER, schemas, tables
-from tests.oracle.strategies import SLOTS
 from tests.oracle.trees import conditions
 
 _NO_KEYS = (Kind.DOUBLE, Kind.DURATION)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import datetime
 
 from hypothesis import strategies as st
 
@@ -13,16 +13,10 @@ from catalog.expressions.checking import Scope
 from catalog.expressions.printing import print_condition
 from catalog.expressions.tree import Condition
 from evals.oracle.evaluation import SLOT, OracleResult, Table, judge
+from evals.proving.pools import SLOTS
 from tests.oracle.schemas import MEMBER, schemas, tables
 from tests.oracle.trees import conditions
 
-SLOTS = (
-    SLOT,
-    datetime(2025, 7, 15, 23, 30, 0, 1, tzinfo=timezone(timedelta(hours=10))),
-    datetime(2025, 7, 1, tzinfo=UTC),
-    datetime(2024, 6, 30, 20, tzinfo=UTC),
-)
-"""Some on another day in UTC than in the contract's time zone."""
 _DEPTHS = st.sampled_from([1, 1, 1, 2, 2, 3])
 """Mostly shallow: a deep condition costs many times what a shallow one does, and seldom shows more."""
 

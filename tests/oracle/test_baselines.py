@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from catalog.expressions.baselines import Statistic
+from evals.oracle.baselines import comes_to
 from monitors.baselines import statistic_of
-from tests.oracle.baselines import comes_to
 
 _DECIMALS = st.decimals(allow_nan=False, allow_infinity=False, places=4, min_value=-(10**20), max_value=10**20)
 _DOUBLES = st.floats(allow_nan=False, allow_infinity=False).map(lambda value: Decimal(repr(value)))
