@@ -14,6 +14,7 @@ from catalog.expressions.printing import print_condition
 from cli.invocation import Invocation, command, find_monitors
 from cli.monitors_pause import pause, pauses_if_known, resume
 from cli.output import visible
+from cli.proving import MOST_DATA_SETS, exit_of, print_proof, proof_json, proof_of
 from compiler.compile import DIALECTS, compile_monitor
 from compiler.compiled import CompiledMonitor
 from compiler.plan import PhysicalColumns
@@ -92,17 +93,31 @@ def compile_(invocation: Invocation, name: str, dialect: str, at: str | None) ->
 
 @monitors.command()
 @click.argument("name", metavar="ID")
+@click.option(
+    "--prove",
+    "data_sets",
+    type=click.IntRange(1, MOST_DATA_SETS),
+    metavar="N",
+    help="Also hold its verdicts against an independent evaluation, on N generated data sets.",
+)
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="What the data follows from.")
 @command
-def explain(invocation: Invocation, name: str) -> int:
+def explain(invocation: Invocation, name: str, data_sets: int | None, seed: int) -> int:
     """Say in words what a monitor decides, and when it cannot."""
-    _, contract, known = invocation.workspace().require()
+    workspace = invocation.workspace()
+    _, contract, known = workspace.require()
     definition = find_monitors(known, (name,))[0]
     lines = explain_monitor(definition, contract)
-    if invocation.output.as_json:
-        invocation.output.document({"monitor": definition.id, "explanation": lines})
+    document: dict[str, object] = {"monitor": definition.id, "explanation": lines}
     for line in lines:
         invocation.output.print(Text(visible(line)))
-    return Exit.FINE
+    proof = None if data_sets is None else proof_of(invocation, workspace, definition, data_sets, seed)
+    if proof is not None:
+        document["proof"] = proof_json(proof)
+        print_proof(invocation.output, proof)
+    if invocation.output.as_json:
+        invocation.output.document(document)
+    return Exit.FINE if proof is None else exit_of(proof)
 
 
 monitors.add_command(pause)

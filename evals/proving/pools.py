@@ -97,6 +97,27 @@ LIMITS: dict[Kind, tuple[str | None, ...]] = {
 }
 """Never below zero, where a value that is not negative has no room."""
 
+VALUES: dict[Kind, tuple[Decimal | str | bool | date | datetime | timedelta, ...]] = {
+    Kind.TEXT: ("a", "b", "A"),
+    **dict.fromkeys(
+        (Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE),
+        (Decimal(1), Decimal(2), Decimal("2.5"), Decimal(0), Decimal(-1), Decimal(3)),
+    ),
+    Kind.BOOLEAN: (True, False),
+    Kind.DATE: (date(2025, 7, 1), date(2025, 7, 15), date(2024, 7, 1)),
+    Kind.TIMESTAMP: (datetime(2025, 7, 1), datetime(2025, 7, 15, 6, 30), datetime(2024, 7, 1)),
+    Kind.DURATION: (timedelta(days=1), timedelta(0), timedelta(days=14)),
+}
+"""Ordinary values, whatever a column holds them in."""
+KEY_VALUES = {
+    **VALUES,
+    Kind.TEXT: VALUES[Kind.TEXT][:2],
+    **dict.fromkeys((Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE), (Decimal(1), Decimal(2))),
+    Kind.DATE: VALUES[Kind.DATE][:2],
+    Kind.TIMESTAMP: VALUES[Kind.TIMESTAMP][:2],
+}
+"""Of keys, so few that rows meet often."""
+
 SIDES: tuple[str | None, ...] = (None, "", "<", ">")
 ODD_SIDES = ("<=", ">=", " <\t", "\u2264", "n/a")
 CAUSES: tuple[str | None, ...] = (None, " ")
