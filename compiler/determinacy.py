@@ -78,7 +78,7 @@ class PropertyRules:
         if item.censored:
             limit = names.limit(item.name)
             selections.append((self._column(alias, names.side(item.name)), names.side(item.name)))
-            selections.append((self._text_rule(alias, limit), limit))
+            selections.append((self._limit(alias), limit))
             selections.append((self._column(alias, names.text(limit)), names.text(limit)))
         return selections
 
@@ -139,7 +139,7 @@ class PropertyRules:
         if item.censored:
             refused.append(f"{self._column(alias, names.side(item.name))} <> ''")
         if item.missing:
-            refused.append(self._is_missing_mark(alias))
+            refused.append(self._is_missing_mark(alias, item.name))
         if item.type.kind is Kind.TEXT:
             refused.append(f"{self._column(alias, names.text(item.name))} = ''")
         rule = self._rule(alias)
@@ -187,9 +187,14 @@ class PropertyRules:
             case Kind.DURATION:
                 return self.dialect.duration_value(text)
 
-    def _is_missing_mark(self, alias: str) -> str:
+    def _limit(self, alias: str) -> str:
+        limit = names.limit(self.declared.name)
+        rule, marked = self._text_rule(alias, limit), self._is_missing_mark(alias, limit)
+        return f"CASE WHEN {marked} THEN NULL ELSE {rule} END" if self.declared.missing else rule
+
+    def _is_missing_mark(self, alias: str, name: str) -> str:
         marks = ", ".join(self.dialect.text(mark) for mark in self.declared.missing)
-        return f"{self._column(alias, names.text(self.declared.name))} IN ({marks})"
+        return f"{self._column(alias, names.text(name))} IN ({marks})"
 
     def _cause(self, alias: str) -> str:
         item = self.declared
@@ -202,8 +207,7 @@ class PropertyRules:
             side = self._column(alias, names.side(item.name))
             branches.append(f"WHEN {side} <> '' THEN {self._censored_cause(alias)}")
         text = self._column(alias, names.text(item.name))
-        absent = f"{text} IS NULL OR {text} = ''" + (f" OR {self._is_missing_mark(alias)}" if item.missing else "")
-        branches.append(f"WHEN {absent} THEN '{Cause.NULL}'")
+        branches.append(f"WHEN {self._is_absent(alias, item.name)} THEN '{Cause.NULL}'")
         if item.cause:
             # The view tells a cause that is none of ours: the value is refused all the same.
             branches.append(
@@ -213,6 +217,11 @@ class PropertyRules:
         why = f"'{Cause.OUT_OF_RANGE}'" if self._is_interval else self._why_no_value(text)
         branches.append(f"WHEN {value} IS NULL THEN {why}")
         return f"CASE {' '.join(branches)} END"
+
+    def _is_absent(self, alias: str, name: str) -> str:
+        text = self._column(alias, names.text(name))
+        marks = f" OR {self._is_missing_mark(alias, name)}" if self.declared.missing else ""
+        return f"{text} IS NULL OR {text} = ''{marks}"
 
     def _why_no_value(self, text: str) -> str:
         """The cause for text that is neither blank nor a missing mark."""
@@ -239,7 +248,7 @@ class PropertyRules:
         text = self._column(alias, names.text(limit))
         return (
             f"CASE WHEN {side} NOT IN ({_SIDES}) THEN '{Cause.NOT_CASTABLE}' "
-            f"WHEN {text} IS NULL OR {text} = '' THEN '{Cause.NULL}' "
+            f"WHEN {self._is_absent(alias, limit)} THEN '{Cause.NULL}' "
             f"WHEN {self._column(alias, limit)} IS NULL THEN {self._why_no_value(text)} "
             f"{self._contradiction(alias)}ELSE '{Cause.CENSORED}' END"
         )

@@ -89,13 +89,13 @@ OTHER_PHYSICAL: dict[Kind, tuple[str, ...]] = {
     Kind.DURATION: ("INTERVAL",),
 }
 LIMITS: dict[Kind, tuple[str | None, ...]] = {
-    Kind.INTEGER: ("1", "2", "3", None, "two"),
-    Kind.DECIMAL: ("1", "2", "2.5", None, "<2", "0.00000000001"),
-    Kind.DOUBLE: ("1", "2", "2.5", None, "NaN"),
+    Kind.INTEGER: ("1", "2", "3", None, "two", "n/a"),
+    Kind.DECIMAL: ("1", "2", "2.5", None, "<2", "0.00000000001", "n/a", "-1"),
+    Kind.DOUBLE: ("1", "2", "2.5", None, "NaN", "-1"),
     Kind.DATE: ("2025-07-01", "2025-07-15", None, "soon"),
     Kind.TIMESTAMP: ("2025-07-01", "2025-07-15T06:30:00Z", None, "soon"),
 }
-"""Never below zero, where a value that is not negative has no room."""
+"""Of bounds. Few are below zero, where a value that is not negative has no room, and that is a missing mark too."""
 
 VALUES: dict[Kind, tuple[Decimal | str | bool | date | datetime | timedelta, ...]] = {
     Kind.TEXT: ("a", "b", "A"),

@@ -89,8 +89,8 @@ def test_a_hundred_data_sets_meet_every_verdict(name: str) -> None:
 
 
 def test_a_proof_says_whose_units_it_took_and_why_no_pass_was_tried() -> None:
-    assert proof_of("in-two-units", 4).library_units == ("mg/L", "ug/L")
-    assert proof_of("over-limit", 4).library_units == ()
+    assert proof_of("in-two-units", 6).library_units == ("mg/L", "ug/L")
+    assert proof_of("strictly", 1).library_units == ()
     assert proof_of("over-limit", 1).verdicts.keys() == {ORACLE, *PLANS}
     grouped = proof_of("average", 1)
     assert (grouped.why_no_scan, grouped.verdicts.keys()) == ("its members are groups", {ORACLE, PAIR})

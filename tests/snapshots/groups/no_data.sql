@@ -96,8 +96,12 @@ WITH row_text AS (
     t."turbidity text" AS "turbidity text",
     t."turbidity side" AS "turbidity side",
     CASE
-      WHEN REGEXP_FULL_MATCH(t."turbidity limit number", '[+-]?(0*[0-9]{1,8}(\.[0-9]{0,4}0*)?|\.[0-9]{1,4}0*)')
-      THEN TRY_CAST(t."turbidity limit number" AS DECIMAL(12, 4))
+      WHEN t."turbidity limit text" IN ('TBC')
+      THEN NULL
+      ELSE CASE
+        WHEN REGEXP_FULL_MATCH(t."turbidity limit number", '[+-]?(0*[0-9]{1,8}(\.[0-9]{0,4}0*)?|\.[0-9]{1,4}0*)')
+        THEN TRY_CAST(t."turbidity limit number" AS DECIMAL(12, 4))
+      END
     END AS "turbidity limit",
     t."turbidity limit text" AS "turbidity limit text",
     CASE
@@ -157,7 +161,9 @@ WITH row_text AS (
       THEN CASE
         WHEN NOT t."turbidity side" IN ('<', '<=', '>', '>=')
         THEN 'not_castable'
-        WHEN t."turbidity limit text" IS NULL OR t."turbidity limit text" = ''
+        WHEN t."turbidity limit text" IS NULL
+        OR t."turbidity limit text" = ''
+        OR t."turbidity limit text" IN ('TBC')
         THEN 'null'
         WHEN t."turbidity limit" IS NULL
         THEN CASE
