@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TypeVar
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
@@ -20,6 +21,8 @@ from catalog.sql_bounds import tokens_beyond_bounds
 
 # It would warn on standard error of what a refused statement holds, which an objection says already.
 logging.getLogger("sqlglot").setLevel(logging.ERROR)
+
+Node = TypeVar("Node", bound=exp.Expr)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,15 @@ class Statement:
     tree: exp.Expression
     scopes: tuple[Scope, ...] = ()
     """Every scope, inner ones first; empty as long as names are not resolved."""
+    nodes: tuple[exp.Expr, ...] = field(init=False, repr=False)
+    """Every node of the tree, outer ones first: walked once, since each clause looks at most of them."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "nodes", tuple(self.tree.walk()))
+
+    def find_all(self, *kinds: type[Node]) -> list[Node]:
+        """The nodes of these kinds, outer ones first."""
+        return [node for node in self.nodes if isinstance(node, kinds)]
 
     @property
     def resolved(self) -> bool:
@@ -144,5 +156,5 @@ def _column_span(error: Exception, statement: Statement) -> Span | None:
     if message is None:
         return None
     name = (message[1] or message[2]).lower()
-    named = (column for column in statement.tree.find_all(exp.Column) if column.name.lower() == name)
+    named = (column for column in statement.find_all(exp.Column) if column.name.lower() == name)
     return next((span for column in named if (span := span_of(column, statement.text))), None)

@@ -77,7 +77,7 @@ _FORMAT = re.compile(r"\{:\.[0-9]{1,2}[ef]\}")
 def function_allow_list(statement: Statement, contract: Contract) -> Objection | None:
     """Every function is one of the list; anonymous functions are refused since nobody knows what they do."""
     allowed = FUNCTIONS[statement.purpose] | NODES[statement.purpose]
-    for node in statement.tree.find_all(exp.Func):
+    for node in statement.find_all(exp.Func):
         name = node.name if isinstance(node, exp.Anonymous) else node.sql_name()
         if isinstance(node, exp.Anonymous) and statement.purpose is Purpose.MONITOR and name in MONITOR_NAMES:
             continue

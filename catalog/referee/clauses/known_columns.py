@@ -26,7 +26,7 @@ def known_columns(statement: Statement, contract: Contract) -> Objection | None:
                 continue
             if (objection := _objection(statement, scope, column, views)) is not None:
                 return objection
-    for column in statement.tree.find_all(exp.Column):
+    for column in statement.find_all(exp.Column):
         if id(column) not in placed and not _names_an_output(column):
             return _homeless(statement, column)
     return None

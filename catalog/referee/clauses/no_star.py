@@ -13,13 +13,13 @@ from catalog.referee.statement import Objection, Statement
 
 def no_star(statement: Statement, contract: Contract) -> Objection | None:
     """`*` stands in COUNT(*) only; no column alias lists; ORDER BY and GROUP BY name columns, not positions."""
-    for star in statement.tree.find_all(exp.Star):
+    for star in statement.find_all(exp.Star):
         if not isinstance(star.parent, exp.Count) or any(star.args.values()):
             return statement.objection(Clause.NO_STAR, "name the columns instead of *", star)
-    for alias in statement.tree.find_all(exp.TableAlias):
+    for alias in statement.find_all(exp.TableAlias):
         if alias.args.get("columns"):
             return statement.objection(Clause.NO_STAR, "an alias must not rename columns", alias)
-    for term in _terms(statement.tree):
+    for term in _terms(statement):
         if isinstance(term, exp.Literal):
             return statement.objection(Clause.NO_STAR, "name the column instead of its position", term)
         if isinstance(term, exp.Var):
@@ -27,9 +27,9 @@ def no_star(statement: Statement, contract: Contract) -> Objection | None:
     return None
 
 
-def _terms(tree: exp.Expr) -> Iterator[exp.Expr]:
+def _terms(statement: Statement) -> Iterator[exp.Expr]:
     """What a statement groups, orders and is distinct by, without brackets."""
-    for node in tree.find_all(exp.Group, exp.Ordered, exp.Distinct):
+    for node in statement.find_all(exp.Group, exp.Ordered, exp.Distinct):
         match node:
             case exp.Ordered():
                 terms = [node.this]

@@ -71,7 +71,7 @@ ALLOWED_TYPES = frozenset(
 
 def node_allow_list(statement: Statement, contract: Contract) -> Objection | None:
     """Every node is of the list, or a function (which clause `function_allow_list` judges)."""
-    for node in statement.tree.walk():
+    for node in statement.nodes:
         if (syntax := _strange_syntax(node, statement.purpose)) is not None:
             return statement.objection(Clause.NODE_ALLOW_LIST, f"syntax '{syntax}' is not on the list", node)
         if statement.purpose is Purpose.QUESTION and isinstance(node, exp.Limit | exp.Offset):

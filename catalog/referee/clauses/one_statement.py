@@ -17,7 +17,7 @@ def one_statement(statement: Statement, contract: Contract) -> Objection | None:
 
     Of a question the engine itself must see one SELECT too: where two parsers differ, one of them is being fooled.
     """
-    for node in statement.tree.walk():
+    for node in statement.nodes:
         if isinstance(node, _WRITES) and not isinstance(node, exp.Query):
             return statement.objection(Clause.ONE_STATEMENT, "a SELECT must not write", node)
     if statement.purpose is Purpose.QUESTION and not statement.resolved:

@@ -18,10 +18,10 @@ def relation_allow_list(statement: Statement, contract: Contract) -> Objection |
     Of a parsed tree, whose scopes are not known, any CTE of the statement will do.
     """
     governed = {tuple(item.view.lower().split(".")) for item in contract.object_types}
-    ctes = list(statement.tree.find_all(exp.CTE))
+    ctes = statement.find_all(exp.CTE)
     if (objection := _name_objection(statement, ctes, {name for _, name in governed})) is not None:
         return objection
-    tables = list(statement.tree.find_all(exp.Table))
+    tables = statement.find_all(exp.Table)
     known = _placed(statement.scopes) if statement.resolved else _named(tables, ctes)
     reads = 0
     for table in tables:

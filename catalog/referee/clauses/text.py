@@ -10,6 +10,8 @@ from catalog.referee.statement import Objection
 LONGEST_QUESTION = 20_000
 """Characters of a statement that someone proposed; a longer one was made to wear down whoever reads it."""
 
+# All but line feed and tab.
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 # Whatever hides quotes and comment marks from a reader, each kind skipped as a whole.
 _PARTS = re.compile(
     r"""(?P<literal>'(?:[^']|'')*'|\$(?P<tag>[A-Za-z_]*)\$.*?\$(?P=tag)\$)"""
@@ -23,10 +25,10 @@ def plain_text(text: str, purpose: Purpose) -> Objection | None:
     if purpose is Purpose.QUESTION and len(text) > LONGEST_QUESTION:
         message = f"it has {len(text)} characters; at most {LONGEST_QUESTION} are read"
         return Objection(Clause.TEXT, message)
-    for offset, char in enumerate(text):
-        if (ord(char) < 32 and char not in "\n\t") or 127 <= ord(char) < 160:
-            message = f"control character U+{ord(char):04X} at offset {offset}"
-            return Objection(Clause.TEXT, message, span=(offset, offset + 1))
+    if (control := _CONTROL.search(text)) is not None:
+        offset = control.start()
+        message = f"control character U+{ord(control[0]):04X} at offset {offset}"
+        return Objection(Clause.TEXT, message, span=(offset, offset + 1))
     for part in _PARTS.finditer(text):
         comment = part["comment"]
         if comment and "/*" in comment[2:]:
