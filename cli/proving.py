@@ -62,6 +62,9 @@ def print_proof(output: Output, proof: Proof) -> None:
     if proof.library_units:
         units = ", ".join(proof.library_units)
         output.print(Text(visible(f"The oracle has no size of {units}, and took those that the compiler takes.")))
+    if proof.baselines:
+        names = ", ".join(f"baseline.{name}" for name in proof.baselines)
+        output.print(Text(f"Made-up data has no history, so {names} was unknown throughout.", style="yellow"))
     for verdict in proof.unseen:
         output.print(Text(f"No member was {verdict}, so of that verdict nothing is proven.", style="yellow"))
     if proof.difference is None:
@@ -86,6 +89,7 @@ def proof_json(proof: Proof) -> dict[str, Json]:
         "unseen": [verdict.value for verdict in proof.unseen],
         "why_no_scan": proof.why_no_scan,
         "library_units": list(proof.library_units),
+        "baselines": list(proof.baselines),
         "agree": proof.difference is None,
         "difference": _difference_json(proof.difference),
     }

@@ -17,7 +17,7 @@ from evals.oracle.evaluation import Table, object_type_of, read_table, situation
 from evals.oracle.functions import call_function
 from evals.oracle.operands import Place
 from evals.oracle.outcomes import Determinate, Instant, Outcome, Value, cause_of, value_of
-from evals.oracle.units import ChangeUnits
+from evals.oracle.units import ChangeUnits, change
 from monitors.definition import MonitorDefinition
 from monitors.grouping import DayRange, Grouping, LastPeriods
 from trivet.verdicts import Cause
@@ -56,7 +56,7 @@ class GroupedRows:
         grouping: Grouping,
         tables: Mapping[str, Table],
         at: datetime,
-        change_units: ChangeUnits,
+        change_units: ChangeUnits = change,
         baselines: Baselines | None = None,
     ) -> None:
         self.contract, self.definition, self.grouping, self.tables, self.at = contract, definition, grouping, tables, at

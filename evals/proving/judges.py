@@ -14,6 +14,7 @@ from catalog.units import NotConverted, convert
 from compiler.planning import PlanKind
 from evals.oracle.evaluation import OracleResult
 from evals.oracle.evaluation import judge as judge_rows
+from evals.oracle.group_keys import Baselines
 from evals.oracle.groups import judge_groups
 from evals.oracle.units import Change, UnknownUnit, change
 from evals.proving.agreement import Expected, differences
@@ -90,7 +91,9 @@ class Judges:
         definition, tables, at = self.definition, data_set.tables, data_set.at
         if definition.grouping is not None:
             # No masked property may be in a monitor of groups.
-            return judge_groups(self.contract, definition, tables, at, self.units.change)
+            # Nor has made-up data a history.
+            unknown: Baselines = {rule.name: {} for rule in definition.baselines}
+            return judge_groups(self.contract, definition, tables, at, self.units.change, unknown)
         rows: OracleResult = judge_rows(
             self.contract,
             definition.object,

@@ -48,6 +48,8 @@ class Proof:
     """Why the monitor is judged by the readable queries alone; None where it is not."""
     library_units: tuple[str, ...]
     """Units that the oracle has no size of: it took those of the library that the compiler asks too."""
+    baselines: tuple[str, ...]
+    """Bounds from the monitor's own history, of which made-up data has none: they were unknown throughout."""
     difference: Difference | None
 
     @property
@@ -123,6 +125,7 @@ def prove(
         {reason: reasons[reason] for reason in Reason if reasons[reason]},
         why_no_scan,
         tuple(sorted(judges.units.from_library)),
+        tuple(rule.name for rule in definition.baselines),
         difference,
     )
 

@@ -30,9 +30,10 @@ from catalog.expressions.tree import (
 from evals.oracle.group_keys import GroupedRows, Key
 from evals.oracle.groups import judge_groups, shown_key
 from evals.oracle.outcomes import Value
+from evals.proving.agreement import differences
 from monitors.baselines import group_key
 from monitors.definition import MonitorDefinition
-from tests.conformance.grouped_harness import compared, definition_of
+from tests.conformance.grouped_harness import definition_of
 from tests.conformance.harness import describe, snapshot_of
 from tests.oracle.grouped_worlds import GroupedWorld, grouped_worlds
 from trivet.verdicts import Reason
@@ -115,4 +116,4 @@ def test_compiled_bounds_and_oracle_agree_on_every_group(bounded: BoundedWorld) 
         found = judge(definition, world.contract, snapshot, world.at, look_back=look_back)
     note(describe(world))
     note(f"{bounded.rule} comes to {bounded.held}")
-    assert compared(found, expected) == []
+    assert differences(found, expected) == []

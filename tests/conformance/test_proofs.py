@@ -85,7 +85,8 @@ def test_a_hundred_data_sets_meet_every_verdict(name: str) -> None:
     judges = judges_of(MONITORS[name], CONTRACT, FixtureEngine, PLANS)
     data_sets = DataSets(views_of(MONITORS[name], CONTRACT), TYPED, seed=1)
     met = {member.verdict for number in range(100) for member in judges.expected(data_sets[number]).members}
-    assert met == {*Verdict}
+    # Without a history nothing is known to be above what it usually is.
+    assert met == {*Verdict} - ({Verdict.COMPLIANT} if MONITORS[name].baselines else set())
 
 
 def test_a_proof_says_whose_units_it_took_and_why_no_pass_was_tried() -> None:
