@@ -194,8 +194,6 @@ if __name__ == "__main__":
         found = list(ledger.findings())
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         found = [(ledger.last + 1, "unreadable", f"the files hold what no ledger holds: {error!r}")]
-    for seq, kind, what in found:
-        print(f"{f'entry {seq}' if seq else 'ledger'}: {kind}: {what}")
-    if not found:
-        print(f"fine: {ledger.last} entries; checkpoints agree up to entry {max(ledger.agreed)}")
+    told = [f"{f'entry {seq}' if seq else 'ledger'}: {kind}: {what}" for seq, kind, what in found]
+    print("\n".join(told) or f"fine: {ledger.last} entries; checkpoints agree up to entry {max(ledger.agreed)}")
     raise SystemExit(4 if found else 0)

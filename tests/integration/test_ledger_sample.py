@@ -87,6 +87,10 @@ def test_the_sample_verifies_by_the_auditors_script() -> None:
     assert (ledger.last, max(ledger.agreed)) == (26, 25)
 
 
+def test_the_auditors_script_can_be_read_in_one_sitting() -> None:
+    assert len((Path(__file__).parents[2] / "docs" / "auditor" / "verify.py").read_text("utf-8").splitlines()) <= 200
+
+
 def test_the_sample_verifies_in_a_store(store: sa.Engine) -> None:
     with read_only(store).connect() as connection:
         assert_is_the_sample(verify_store(connection, [KEY], [WITNESS]))
