@@ -61,9 +61,9 @@ print("done", flush=True)
 
 CRASHES = {
     "between the members and the ledger of the first evaluation": "dying(worker.recording, 'append_all', 1)",
-    "between two evaluations of one batch": "dying(worker.evaluate, 'record', 2)",
+    "between two evaluations of one batch": "dying(worker.evaluate, 'record_all', 2)",
     "between the members and the ledger of the last evaluation": "dying(worker.recording, 'append_all', 3)",
-    "after the last evaluation and before the commit": "dying(worker.evaluate, 'record', 3, after=True)",
+    "after the last evaluation and before the commit": "dying(worker.evaluate, 'record_all', 3, after=True)",
 }
 
 
