@@ -28,13 +28,13 @@ class Job(Protocol):
 
 
 def measure(jobs: Mapping[str, Job], rounds: int) -> dict[str, dict[str, float]]:
-    """The median of every figure, by the names of the jobs and of their figures."""
+    """The summary of the rounds, by the names of the jobs and of their figures."""
     found: dict[str, list[Figures]] = {name: [] for name in jobs}
     with _processes(jobs) as processes:
         for _ in range(rounds):
             for name, connection in processes.items():
                 found[name].append(_answer(name, connection))
-    return {name: _medians(figures) for name, figures in found.items()}
+    return {name: summary(figures) for name, figures in found.items()}
 
 
 class Stopwatch:
@@ -98,5 +98,10 @@ def _answer(name: str, connection: Connection) -> Figures:
     return figures
 
 
-def _medians(figures: Sequence[Figures]) -> dict[str, float]:
-    return {name: statistics.median(item[name] for item in figures) for name in figures[0]}
+def summary(figures: Sequence[Figures]) -> dict[str, float]:
+    """The median of each figure over the rounds. A peak is that of the first round: later ones only add to it."""
+    first = figures[0]
+    return {
+        name: first[name] if name.startswith("peak") else statistics.median(item[name] for item in figures)
+        for name in first
+    }

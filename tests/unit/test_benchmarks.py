@@ -12,7 +12,7 @@ from benchmarks import floors, warehouse
 from benchmarks.__main__ import PAGE
 from benchmarks.governed import contract, monitors
 from benchmarks.jobs import Evaluation, SmallEvaluations, Statement, physical
-from benchmarks.measuring import Figures, measure
+from benchmarks.measuring import Figures, measure, summary
 from benchmarks.registry import BENCHES
 from benchmarks.tables import Table, ratio, written
 from catalog.engines.duckdb_engine import DuckDBEngine
@@ -92,6 +92,11 @@ class Failing:
 @pytest.mark.slow
 def test_the_median_of_the_rounds_is_told() -> None:
     assert measure({"a": Counting(), "b": Counting()}, rounds=3) == {"a": {"round": 3.0}, "b": {"round": 3.0}}
+
+
+def test_a_peak_is_that_of_the_first_round_since_later_ones_only_add_to_it() -> None:
+    rounds = [{"whole work": 3.0, "peak of pass": 10.0}, {"whole work": 1.0, "peak of pass": 90.0}]
+    assert summary(rounds) == {"whole work": 2.0, "peak of pass": 10.0}
 
 
 @pytest.mark.slow
