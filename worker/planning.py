@@ -73,8 +73,6 @@ class PassedOver:
     at: datetime
     cause: SlotCause
     message: str
-    covers_after: str | None = None
-    """Where it stands for many: see `monitors.evaluation.NotMade`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,4 +189,4 @@ def _overtaken(schedule: Schedule, slots: OpenSlots, run: Sequence[datetime], pa
 
 def _with_those_before(oldest: PassedOver, mark: str) -> PassedOver:
     message = f"{oldest.message}; so were all slots before it, after {mark}"
-    return PassedOver(oldest.at, oldest.cause, message, mark)
+    return PassedOver(oldest.at, oldest.cause, message)
