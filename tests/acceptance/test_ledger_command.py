@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-import sqlite3
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +14,7 @@ import sqlalchemy as sa
 from ledger.entries import EntryType
 from ledger.tables import ledger_entry, ledger_head
 from tests.acceptance.command import finish, start, trivet
-from tests.acceptance.files import rows_of
+from tests.acceptance.files import by_hand, rows_of
 from worker.outcome_tables import outcome
 from worker.tables import audit, evaluation, member
 
@@ -67,20 +64,6 @@ def copy(recorded: Path, tmp_path: Path) -> Path:
     """The store alone, to be tampered with: an auditor needs no more."""
     shutil.copy(recorded / "trivet.db", tmp_path)
     return tmp_path
-
-
-@contextmanager
-def by_hand(workspace: Path) -> Iterator[sqlite3.Connection]:
-    """The store's file as anyone who holds it can write it, its constraints struck out."""
-    with closing(sqlite3.connect(workspace / "trivet.db")) as store:
-        store.execute("PRAGMA writable_schema=ON")
-        store.execute("DELETE FROM sqlite_schema WHERE type = 'trigger'")
-        store.execute("UPDATE sqlite_schema SET sql = replace(sql, ' NOT NULL', '')")
-        store.commit()
-    with closing(sqlite3.connect(workspace / "trivet.db")) as store:
-        store.execute("PRAGMA ignore_check_constraints=ON")
-        yield store
-        store.commit()
 
 
 def changed(value: object) -> object:
@@ -185,7 +168,7 @@ def test_the_damage_is_named_to_a_person(copy: Path) -> None:
     (subject,) = (row[0] for row in rows_of(copy)["audit"] if row[1:3] == ("breach", 0))
     ended = trivet("ledger", "verify", at=copy)
     assert (ended.code, ended.out) == (4, UNCOVERED)
-    message = f"the rows of evaluation {subject} in evaluation, audit, member are not those that were recorded"
+    message = f"the rows of evaluation {subject} in evaluation, audit, member, measure are not those that were recorded"
     assert ended.err == f"damage at entry {entry_of(copy, 'pay-below-floor')}: rows: {message}\n"
 
 

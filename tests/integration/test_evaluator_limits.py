@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 import threading
 import time
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 
@@ -109,7 +110,9 @@ def test_a_query_that_spills_gives_the_same_and_leaves_nothing_behind(
 def _watch(folder: Path, seen: list[Path]) -> None:
     """Waits for the first file that appears below a folder."""
     while not seen:
-        seen.extend(path for path in folder.rglob("*") if path.is_file())
+        # Folders come and go while they are looked through.
+        with suppress(OSError):
+            seen.extend(path for path in folder.rglob("*") if path.is_file())
         time.sleep(0.005)
 
 
