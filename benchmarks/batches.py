@@ -12,6 +12,7 @@ from benchmarks.tables import Table, ratio
 
 MOST = {1_000_000: 1_000}
 """Monitors of the largest batch, by the rows of the view."""
+SIZES = (1, 10, 100, 1_000)
 _FEW = 1_000
 
 
@@ -20,7 +21,7 @@ def run(folder: Path, rows: int, rounds: int) -> Table:
     path, small = folder / "pay.duckdb", folder / "small.duckdb"
     for file, size in ((path, rows), (small, _FEW)):
         warehouse.build(file, size, frozenset({"quiet_pay", "pay"}))
-    sizes = [size for size in (1, 10, 100, 1_000) if size <= MOST.get(rows, 100)]
+    sizes = [size for size in SIZES if size <= MOST.get(rows, 100)]
     table = []
     for view in ("quiet_pay", "pay"):
         wanted = sizes if view == "quiet_pay" else sizes[:2]

@@ -9,7 +9,8 @@ from benchmarks.jobs import SmallEvaluations, Statement
 from benchmarks.measuring import Job, measure
 from benchmarks.tables import Table, ratio
 
-_MONITORS = 200
+MONITORS = 200
+"""That are due at once."""
 _CONDITIONS = {
     "nothing to tell": "point = 'X{}'",
     "constant bounds, two or more members each": "rate < 20.{:03}",
@@ -22,21 +23,21 @@ def run(folder: Path, rows: int, rounds: int) -> Table:
     path = folder / "pay.duckdb"
     warehouse.build(path, rows, frozenset({"pay"}))
     scan = "SELECT COUNT(TRY_CAST(rate AS DECIMAL(12,4))), SUM(HASH(grade, point) % 2) FROM ontology.pay"
-    jobs: dict[str, Job] = {"floor": Statement(path, scan, _MONITORS)}
+    jobs: dict[str, Job] = {"floor": Statement(path, scan, MONITORS)}
     jobs |= {name: _monitors(path, condition) for name, condition in _CONDITIONS.items()}
     found = measure(jobs, rounds)
     table = []
     for name in _CONDITIONS:
         judged, floor = found[name], found["floor"]
-        if judged["judged"] != _MONITORS:
-            raise ValueError(f"{judged['judged']} of {_MONITORS} monitors were judged")
-        each = _MONITORS / judged["whole seconds"], _MONITORS / judged["whole work"]
+        if judged["judged"] != MONITORS:
+            raise ValueError(f"{judged['judged']} of {MONITORS} monitors were judged")
+        each = MONITORS / judged["whole seconds"], MONITORS / judged["whole work"]
         times = (ratio(judged[f"whole {time}"], floor[f"whole {time}"]) for time in ("seconds", "work"))
         table.append((name, *(f"{item:.0f}" for item in each), *times))
-    columns = ("200 monitors", "a second", "a second of work", "/ 200 bare scans", "work")
+    columns = (f"{MONITORS} monitors", "a second", "a second of work", f"/ {MONITORS} bare scans", "work")
     return Table(f"Small monitors, {rows:,} rows, recorded on SQLite.", columns, tuple(table))
 
 
 def _monitors(path: Path, condition: str) -> SmallEvaluations:
-    bodies = (f'object: pay, breach_when: "{condition.format(index)}"' for index in range(_MONITORS))
+    bodies = (f'object: pay, breach_when: "{condition.format(index)}"' for index in range(MONITORS))
     return SmallEvaluations(path, tuple(bodies))

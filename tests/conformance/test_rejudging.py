@@ -59,7 +59,7 @@ def test_no_recorded_member_is_judged_otherwise_the_second_time(world: World) ->
 
 
 @pytest.mark.slow
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(world=grouped_worlds())
 def test_no_recorded_group_is_judged_otherwise_the_second_time(world: GroupedWorld) -> None:
     note(str(world))

@@ -8,7 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from catalog.contract import Calendar, Cardinality, CensoredColumns, Contract, LinkType, ObjectType, Property
@@ -149,6 +149,7 @@ def _text(value: Fraction) -> str:
     return f"{Decimal(value.numerator) / Decimal(value.denominator):f}"
 
 
+@settings(max_examples=40)
 @given(_worlds())
 def test_oracle_and_compiled_queries_agree_in_two_units(of: World) -> None:
     assert differences(of) == [], describe(of)

@@ -61,7 +61,7 @@ def test_much_is_told_and_nothing_of_it_is_refuted() -> None:
     seen: Counter[str] = Counter()
 
     @settings(
-        max_examples=3000,
+        max_examples=1000,
         derandomize=True,
         database=None,
         phases=[Phase.generate],
@@ -73,9 +73,9 @@ def test_much_is_told_and_nothing_of_it_is_refuted() -> None:
         seen[assert_held(world)] += 1
 
     count()
-    assert seen["true"] > 300
-    assert seen["false"] > 50
-    assert seen[""] > 300
+    assert seen["true"] > 100
+    assert seen["false"] > 15
+    assert seen[""] > 100
 
 
 @given(tight_worlds())
