@@ -21,9 +21,11 @@ from tests.integration.scheduling import EVERY_MINUTE, LEASE, Scheduled, schedul
 from tests.integration.store import migrated_store
 from tests.integration.worlds import NOW, a_warehouse, assert_verifies, rows
 from trivet.clock import FixedClock
-from worker.claims import MOST_ATTEMPTS, extend_leases
+from trivet.scheduling import CatchUp
+from worker.claims import MOST_ATTEMPTS, extend_leases, take_over
 from worker.due import due_slots
-from worker.tables import evaluation, slot, watermark
+from worker.pauses import pause_monitor
+from worker.tables import evaluation, pause, slot, watermark
 
 ONE = "a-own"
 
@@ -243,17 +245,20 @@ def test_planners_that_plan_at_once_are_as_good_as_one(any_store: sa.Engine, tmp
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(
-        st.tuples(st.integers(-90, 400), st.booleans(), st.sampled_from(["nothing", "run", "crash"])),
+        st.tuples(
+            st.integers(-90, 400), st.booleans(), st.sampled_from(["nothing", "run", "crash", "pause", "restart"])
+        ),
         min_size=1,
         max_size=12,
-    )
+    ),
+    st.sampled_from(CatchUp),
 )
 def test_no_slot_is_lost_or_doubled_whatever_the_ticks(
-    tmp_path_factory: pytest.TempPathFactory, ticks: list[tuple[int, bool, str]]
+    tmp_path_factory: pytest.TempPathFactory, ticks: list[tuple[int, bool, str]], catch_up: CatchUp
 ) -> None:
     folder = tmp_path_factory.mktemp("ticks")
     store, clock = migrated_store(folder), FixedClock(NOW)
-    monitors = [item for item in scheduled_monitors() if item.id == ONE]
+    monitors = [item for item in scheduled_monitors(replace(EVERY_MINUTE, catch_up=catch_up)) if item.id == ONE]
     # There is no warehouse: an evaluation that could not be made is one, too, and is quickly made.
     planners = [Scheduled(store, clock, monitors, folder / "none.duckdb") for _ in range(2)]
     planners[0].plan()
@@ -269,11 +274,17 @@ def test_no_slot_is_lost_or_doubled_whatever_the_ticks(
             planner.run(keys)
         elif then == "crash":
             for key in keys:
-                planner.claim(key, f"crashed at {clock.instant}")
+                planner.claim(key, f"crashed:{clock.instant}")
+        elif then == "pause":
+            with store.begin() as connection:
+                pause_monitor(connection, ONE, "ops", "tried", clock.instant, clock.instant + timedelta(seconds=100))
+        elif then == "restart":
+            with store.begin() as connection:
+                take_over(connection, "crashed", clock.instant)
     due = due_slots(EVERY_MINUTE, ZoneInfo("UTC"), NOW, latest).slots
     found = rows(store, slot)
     assert [datetime.fromisoformat(row["scheduled_for"]).astimezone(UTC) for row in found] == [item.at for item in due]
     ended = [row["evaluation_id"] for row in found if row["state"] in ("done", "quarantined")]
     assert sorted(ended) == sorted(row["evaluation_id"] for row in rows(store, evaluation))
-    assert_verifies(store, len(ended))
+    assert_verifies(store, len(ended) + len(rows(store, pause)))
     store.dispose()

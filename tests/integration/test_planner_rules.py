@@ -386,6 +386,21 @@ def test_a_monitor_whose_record_fails_holds_up_no_other(three: Scheduled, caplog
     assert_verifies(three.store, 9)
 
 
+def test_what_fails_for_every_monitor_is_no_fault_of_one(
+    scheduled: Scheduled, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(_connection: sa.Connection, _made: Sequence[Evaluation]) -> None:
+        raise ValueError("this is broken for all")
+
+    (one,) = scheduled.monitors
+    scheduled.monitors = [replace(one, id=f"m{number:02}") for number in range(20)]
+    scheduled.plan()
+    scheduled.after_record = fail
+    with pytest.raises(ValueError, match="broken for all"):
+        scheduled.plan(minutes=2)
+    assert caplog.text.count("could not be planned") == 5
+
+
 def test_a_store_that_is_away_is_no_fault_of_a_monitor(three: Scheduled) -> None:
     def fail(_connection: sa.Connection, _made: Sequence[Evaluation]) -> None:
         raise UnavailableError("the store is away")
