@@ -59,9 +59,9 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> sa.Engine:
     """Entries 1 to 5: an evaluation, a silence, two evaluations (one without members), a silence."""
     engine = migrated_store(tmp_path_factory.mktemp("recorded"))
     with engine.begin() as connection:
-        record_evaluation(connection, "E1", slot="2026-11-30T06:00:00")
+        record_evaluation(connection, "E1", slot="2026-11-30T06:00:00", measures=2)
         record_silence(connection, "S1")
-        record_evaluation(connection, "E2", slot="2026-12-01T06:00:00", members=5, measures=2)
+        record_evaluation(connection, "E2", slot="2026-12-01T06:00:00", members=5, measures=3)
         record_evaluation(connection, "E3", slot="2026-12-02T06:00:00", members=0)
         record_silence(connection, "S2")
     return engine
@@ -114,7 +114,7 @@ def test_the_recorded_store_verifies(recorded: sa.Engine, loose: sa.Engine) -> N
     for engine in (recorded, loose):
         with read_only(engine).connect() as connection:
             report = verified(connection)
-            assert (report.damage, report.entries, report.rows) == ((), 5, 3 + 9 + 8 + 2)
+            assert (report.damage, report.entries, report.rows) == ((), 5, 3 + 9 + 8 + 5)
 
 
 @pytest.mark.parametrize(("table", "column"), COLUMNS)
@@ -183,6 +183,9 @@ def test_any_row_that_is_deleted_is_found(loose: sa.Engine, table: str) -> None:
         ("member", {"evaluation_id": "'E9'"}),
         ("member", {"evaluation_id": "NULL"}),
         ("member", {"evaluation_id": "x'4531'"}),
+        ("measure", {"ordinal": 9}),
+        ("measure", {"measure_hash": "'f'"}),
+        ("measure", {"evaluation_id": "'E9'"}),
     ],
 )
 def test_a_row_that_is_added_is_found(loose: sa.Engine, table: str, change: dict[str, object]) -> None:
@@ -204,6 +207,9 @@ def test_a_row_that_is_added_is_found(loose: sa.Engine, table: str, change: dict
         ("member", 1, 2, "ordinal"),
         ("member", 1, 2, "member_key"),
         ("member", 1, 4, "evaluation_id"),
+        ("measure", 1, 2, "ordinal"),
+        ("measure", 1, 2, "value"),
+        ("measure", 1, 3, "evaluation_id"),
         ("audit", 1, 2, "count"),
         ("audit", 1, 4, "evaluation_id"),
         ("evaluation", 1, 2, "evaluation_id"),
@@ -288,7 +294,7 @@ def test_a_tail_that_was_cut_together_with_its_head_leaves_orphan_rows(loose: sa
 def test_a_whole_evaluation_that_was_added_is_found_in_every_table(loose: sa.Engine) -> None:
     with by_hand(loose) as connection:
         savepoint = connection.begin_nested()
-        record_evaluation(connection, "E9", slot="2026-12-09T06:00:00")
+        record_evaluation(connection, "E9", slot="2026-12-09T06:00:00", measures=1)
         savepoint.commit()
         connection.exec_driver_sql("DELETE FROM ledger_entry WHERE subject_id = 'E9'")
         damage = verified(connection).damage
@@ -297,6 +303,7 @@ def test_a_whole_evaluation_that_was_added_is_found_in_every_table(loose: sa.Eng
             "evaluation, evaluation_id 'E9': 1 row without an entry",
             "audit, evaluation_id 'E9': 3 rows without an entry",
             "member, evaluation_id 'E9': 3 rows without an entry",
+            "measure, evaluation_id 'E9': 1 row without an entry",
         ]
 
 
