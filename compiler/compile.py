@@ -1,4 +1,4 @@
-"""`compile_monitor`: a definition to three certified queries."""
+"""`compile_monitor`: a definition to three certified queries; `compile_groups`: to three over groups that are held."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from catalog.contract import Contract, ObjectType
 from catalog.expressions.checking import Scope
 from catalog.referee.certified import Purpose
 from catalog.referee.certify import certified_or_fault
-from compiler.compiled import CompiledMonitor, MeasuredQuery, MemberQuery
+from compiler.compiled import CompiledMonitor, HeldGroups, MeasuredQuery, MemberQuery
 from compiler.dialects.dialect import Dialect
 from compiler.dialects.duckdb_dialect import DuckDBDialect
 from compiler.groups.compile import GroupedMonitor, plan_grouped
-from compiler.held import with_baselines
+from compiler.held import with_baselines, with_groups
 from compiler.plan import PhysicalColumns, plan_monitor
 from compiler.queries import MemberSelect, Queries
+from compiler.quick_rules import QuickRules
 from monitors.definition import MonitorDefinition
 
 DIALECTS: dict[str, type[Dialect]] = {DuckDBDialect.name: DuckDBDialect}
@@ -57,6 +58,35 @@ def compile_monitor(
         no_data=certified_member_query(queries.no_data(), seen, dialect),
         population=certified_or_fault(queries.population(), seen, Purpose.MONITOR, dialect.name),
         measured=_measured_query(definition, grouped, contract, dialect),
+    )
+
+
+def compile_groups(
+    definition: MonitorDefinition,
+    contract: Contract,
+    physical: PhysicalColumns | None = None,
+    dialect_name: str = DuckDBDialect.name,
+    at: datetime | None = None,
+) -> HeldGroups:
+    """Compiles a grouped monitor to one query that makes its groups, and its readable queries over what they are.
+
+    Raises:
+        LookupError: it is not grouped; or as `compile_monitor` does.
+    """
+    if definition.grouping is None:
+        raise LookupError(f"monitor {definition.id} has no groups")
+    dialect = DIALECTS[dialect_name]()
+    scope = Scope(contract, object_type_of(definition, contract), definition.baselines)
+    grouped = plan_grouped(definition, definition.grouping, scope, physical, at, dialect, hold=QuickRules)
+    queries = Queries(grouped.plan, dialect, grouped.members)
+    seen = with_groups(contract, grouped.columns)
+    beside = seen if grouped.held is None else with_baselines(seen, grouped.held.columns)
+    return HeldGroups(
+        groups=certified_or_fault(grouped.groups, contract, Purpose.MONITOR, dialect.name),
+        breach=certified_member_query(queries.breach(), beside, dialect),
+        no_data=certified_member_query(queries.no_data(), beside, dialect),
+        population=certified_or_fault(queries.population(), beside, Purpose.MONITOR, dialect.name),
+        measured=_measured_query(definition, grouped, seen, dialect),
     )
 
 

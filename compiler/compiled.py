@@ -88,6 +88,18 @@ class CompiledMonitor:
 
 
 @dataclass(frozen=True, slots=True)
+class HeldGroups:
+    """A grouped monitor whose groups are made once, and its queries over them."""
+
+    groups: CertifiedQuery
+    """To be held as `HeldName.GROUPS`."""
+    breach: MemberQuery
+    no_data: MemberQuery
+    population: CertifiedQuery
+    measured: MeasuredQuery | None
+
+
+@dataclass(frozen=True, slots=True)
 class HeldMonitor:
     """The three queries of a monitor over the rows that a scan left to it."""
 

@@ -25,6 +25,12 @@ def with_baselines(contract: Contract, columns: Sequence[str]) -> Contract:
     return replace(contract, object_types=(*contract.object_types, held))
 
 
+def with_groups(contract: Contract, columns: Sequence[str]) -> Contract:
+    """The contract with the held groups behind its own relations; what they hold needs no type to be read."""
+    held = ObjectType("groups", HeldName.GROUPS.value, (columns[0],), tuple(Property(name, TEXT) for name in columns))
+    return replace(contract, object_types=(*contract.object_types, held))
+
+
 def with_held(contract: Contract, unsettled: ObjectType, tally_columns: Sequence[str] = ()) -> Contract:
     """The contract with the held relations behind its own, which keep their names."""
     columns = tuple(Property(name, INTEGER) for name in tally_columns or ("rows",))

@@ -1,6 +1,6 @@
-"""Which plan runs, chosen by rule: the readable pair of queries, or one pass shared by all monitors of a view.
+"""Which plan runs, chosen by rule: the readable queries, one pass shared by all monitors of a view, or held groups.
 
-Both give the same members (`tests/conformance`), so the rule is about cost alone.
+All give the same members (`tests/conformance`), so the rule is about cost alone.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ class PlanKind(StrEnum):
     """Breach, no_data and population query, each for itself, over correlated EXISTS."""
     SCAN = "scan"
     """One pass that counts what is settled and keeps the rest; the breach and no_data queries judge those rows."""
+    GROUPS = "groups"
+    """The groups are made once and held; breach, no_data and population query judge what is held."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +65,14 @@ def why_no_pass(contract: Contract, *, can_hold: bool = True) -> str | None:
     return f"a governed view bears the name {taken.pop()}, under which a pass keeps rows" if taken else None
 
 
+def why_not_held(definition: MonitorDefinition, contract: Contract, *, can_hold: bool = True) -> str | None:
+    """Why no groups of a monitor are made beforehand; None if they are."""
+    return "it has no groups" if definition.grouping is None else why_no_pass(contract, can_hold=can_hold)
+
+
 @lru_cache(maxsize=4096)
 def why_readable(definition: MonitorDefinition, contract: Contract) -> str | None:
-    """Why a pass cannot judge a monitor, so that it runs by the readable queries; None if a pass can."""
+    """Why a pass cannot judge a monitor, so that it runs by itself; None if a pass can."""
     if definition.grouping is not None:
         return "its members are groups"
     found = [atom for condition in conditions_of(definition) for atom in atoms(condition)]
@@ -79,6 +86,11 @@ def why_readable(definition: MonitorDefinition, contract: Contract) -> str | Non
 
 def plan_lines(definition: MonitorDefinition, contract: Contract) -> list[str]:
     """How a monitor runs, in words."""
+    if why_not_held(definition, contract) is None:
+        return [
+            f"Plan: {PlanKind.GROUPS}, its groups are made in one reading and held; breach, no_data and population",
+            "  query judge what is held.",
+        ]
     if (reason := why_no_pass(contract) or why_readable(definition, contract)) is not None:
         return [f"Plan: {PlanKind.PAIR}, the readable queries alone, since {reason}."]
     lines = [

@@ -17,12 +17,13 @@ from itertools import islice
 from typing import TypeAlias
 
 from catalog.contract import Contract, ObjectType
-from catalog.engines.port import EngineFault, QueryTimeout, Snapshot, WarehouseMissing
+from catalog.engines.port import EngineFault, HeldName, QueryTimeout, Snapshot, WarehouseMissing
 from catalog.expressions.tree import condition_links, uses_clock
-from compiler.compile import compile_monitor
-from compiler.compiled import CompiledMonitor, MemberQuery
+from compiler.compile import compile_groups, compile_monitor
+from compiler.compiled import CompiledMonitor, HeldGroups, MemberQuery
 from compiler.decoding import member_reader
 from compiler.plan import conditions_of
+from compiler.planning import why_not_held
 from monitors.baselines import BaselineUse, MeasuredValue
 from monitors.definition import MonitorDefinition
 from monitors.evaluation import Counts, Member, NotMade
@@ -64,6 +65,8 @@ def judge(
     at: datetime,
     mask: Callable[[], Mask] = _UNKEPT,
     look_back: LookBack = no_look_back,
+    *,
+    readable: bool = False,
 ) -> Judgement:
     """Judges every member of the population. Whatever goes wrong is a `NotMade`, never an exception.
 
@@ -74,21 +77,25 @@ def judge(
         at: the slot's own instant, the only clock that a condition can look at.
         mask: gives the mask of values that nobody may see, if there are any.
         look_back: finds the values that earlier evaluations recorded, for monitors with baselines.
+        readable: whether the queries are to make groups themselves, each its own, even where these could be held.
     """
     hides = False
     try:
         objects = involved_objects(definition, contract)
         if (fault := view_fault(objects, snapshot)) is not None:
             return Judgement(fault)
-        compiled = compiled_monitor(definition, contract, physical_columns(objects, snapshot), clock_of(definition, at))
+        physical, clock = physical_columns(objects, snapshot), clock_of(definition, at)
+        compiled = compiled_monitor(definition, contract, physical, clock)
         hides = compiled.plan.reads_masked
         remaining, told_by = time_left(time_limit(definition, contract)), mask() if hides else UNMASKED
-        if compiled.measured is None:
-            return _run(compiled, snapshot, remaining, told_by)
-        prepared = prepare(
-            definition, contract, compiled.measured, snapshot, look_back, at, remaining, RECORDED_MEMBERS
-        )
-        return _with_measures(_run(compiled, snapshot, remaining, told_by), prepared)
+        asked: CompiledMonitor | HeldGroups = compiled
+        if not readable and why_not_held(definition, contract, can_hold=snapshot.can_hold) is None:
+            asked = compiled_groups(definition, contract, physical, clock)
+            snapshot.hold(HeldName.GROUPS, asked.groups, remaining())
+        if asked.measured is None:
+            return _run(compiled, asked, snapshot, remaining, told_by)
+        prepared = prepare(definition, contract, asked.measured, snapshot, look_back, at, remaining, RECORDED_MEMBERS)
+        return _with_measures(_run(compiled, asked, snapshot, remaining, told_by), prepared)
     except (DamagedHistory, UnavailableError) as error:
         return Judgement(NotMade(NotMadeReason.ENGINE_ERROR, str(error)))
     except QueryTimeout as error:
@@ -120,6 +127,14 @@ def compiled_monitor(
 ) -> CompiledMonitor:
     """Compiling costs more than running a small evaluation does, and depends on nothing but this."""
     return compile_monitor(definition, contract, {view: dict(columns) for view, columns in physical}, at=clock)
+
+
+@lru_cache(maxsize=4096)
+def compiled_groups(
+    definition: MonitorDefinition, contract: Contract, physical: Physical, clock: datetime | None
+) -> HeldGroups:
+    """The queries over groups that are made once."""
+    return compile_groups(definition, contract, {view: dict(columns) for view, columns in physical}, at=clock)
 
 
 def clock_of(definition: MonitorDefinition, at: datetime) -> datetime | None:
@@ -175,14 +190,20 @@ def _with_measures(found: Judgement, prepared: Prepared) -> Judgement:
     return replace(found, measures=prepared.measures, baselines=prepared.uses, recorded_truncated=truncated)
 
 
-def _run(compiled: CompiledMonitor, snapshot: Snapshot, remaining: Callable[[], timedelta], mask: Mask) -> Judgement:
-    rows = snapshot.run(compiled.population, remaining())
+def _run(
+    compiled: CompiledMonitor,
+    asked: CompiledMonitor | HeldGroups,
+    snapshot: Snapshot,
+    remaining: Callable[[], timedelta],
+    mask: Mask,
+) -> Judgement:
+    rows = snapshot.run(asked.population, remaining())
     population, compliant, partial, unaccounted, duplicate_keys, *of_groups = (int(value) for value in rows[0])
     if len(of_groups) != int(compiled.plan.is_grouped):
         raise ValueError(f"the population query gave {len(rows[0])} counts")
     collecting = Collecting(snapshot, compiled.definition.object, mask)
-    breached = collecting.collect(compiled.breach, Verdict.BREACH, remaining())
-    undecided = collecting.collect(compiled.no_data, Verdict.NO_DATA, remaining())
+    breached = collecting.collect(asked.breach, Verdict.BREACH, remaining())
+    undecided = collecting.collect(asked.no_data, Verdict.NO_DATA, remaining())
     told = Told(population, compliant, partial, unaccounted, duplicate_keys, sum(of_groups))
     return conclude(compiled, told, breached, undecided)
 

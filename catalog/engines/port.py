@@ -62,6 +62,8 @@ class HeldName(StrEnum):
     """Those rows, one each, as the view has them."""
     BASELINES = "temp.baselines"
     """One row for each group of a monitor: what earlier evaluations came to."""
+    GROUPS = "temp.groups"
+    """One row for each group of a monitor: its keys, its figures, and why it has none."""
 
 
 class Snapshot(Protocol):

@@ -8,6 +8,7 @@ from catalog.expressions.printing import print_operand
 from catalog.expressions.tree import Aggregate, AggregateFunction, Call, Function, Operand, PropertyRef
 from catalog.periods import first_day
 from compiler import names
+from compiler.determinacy import PropertyRules
 from compiler.dialects.dialect import Dialect
 from compiler.facts import Facts
 from compiler.groups.figures import known, taken
@@ -34,9 +35,11 @@ def scope_cause(number: int) -> str:
 class RowRelations:
     """Writes the relations up to the gathered rows."""
 
-    def __init__(self, plan: GroupPlan, dialect: Dialect) -> None:
+    def __init__(self, plan: GroupPlan, dialect: Dialect, kind: type[PropertyRules] = PropertyRules) -> None:
+        """`kind` is the form of the type rules that reads the views."""
         self._plan = plan
         self._dialect = dialect
+        self._kind = kind
         self._facts = Facts(plan.rows, dialect)
         self._writer = Inputs(plan, dialect)
         self.inputs: dict[Aggregate, Input] = {item: self._writer.of(item) for item in plan.aggregates}
@@ -47,7 +50,7 @@ class RowRelations:
         """The relations, in the order in which they build on each other."""
         rows = self._plan.rows
         source = relation_names(rows)["counted" if rows.counted else ROW]
-        relations = relations_of(rows, self._dialect)
+        relations = relations_of(rows, self._dialect, kind=self._kind)
         facts = self._facts.selections()
         if facts:
             kept = [(f"m.{self._dialect.identifier(name)}", name) for name in member_columns(rows)]

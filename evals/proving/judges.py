@@ -34,7 +34,11 @@ _TIMEOUT = timedelta(minutes=5)
 
 
 def _pair(definition: MonitorDefinition, contract: Contract, snapshot: Snapshot, at: datetime) -> Judgement:
-    return judge(definition, contract, snapshot, at, lambda: _MASK)
+    return judge(definition, contract, snapshot, at, lambda: _MASK, readable=True)
+
+
+def _groups(definition: MonitorDefinition, contract: Contract, snapshot: Snapshot, at: datetime) -> Judgement:
+    return judge(definition, contract, snapshot, at)
 
 
 def _scan(definition: MonitorDefinition, contract: Contract, snapshot: Snapshot, at: datetime) -> Judgement:
@@ -49,7 +53,8 @@ def _large_scan(definition: MonitorDefinition, contract: Contract, snapshot: Sna
 
 PAIR: str = PlanKind.PAIR.value
 SCAN: str = PlanKind.SCAN.value
-PLANS: Mapping[str, Sequence[Plan]] = {PAIR: (_pair,), SCAN: (_scan, _large_scan)}
+GROUPS: str = PlanKind.GROUPS.value
+PLANS: Mapping[str, Sequence[Plan]] = {PAIR: (_pair,), SCAN: (_scan, _large_scan), GROUPS: (_groups,)}
 """Every way in which one monitor is judged, by the name of its plan. Those of one plan take turns."""
 
 

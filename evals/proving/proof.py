@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from catalog.contract import Contract
-from compiler.planning import why_no_pass, why_readable
+from compiler.planning import why_no_pass, why_not_held, why_readable
 from evals.proving.agreement import differences
 from evals.proving.columns import views_of
 from evals.proving.data_sets import DataSet, DataSets, Physical
-from evals.proving.judges import PAIR, PLANS, Fixture, Judges, Plan, judges_of
+from evals.proving.judges import GROUPS, PLANS, SCAN, Fixture, Judges, Plan, judges_of
 from evals.proving.shrinking import shrunk
 from monitors.definition import MonitorDefinition
 from monitors.evaluation import Counts
@@ -45,7 +45,7 @@ class Proof:
     reasons: Mapping[Reason, int]
     """Undecided members of each reason."""
     why_no_scan: str | None
-    """Why the monitor is judged by the readable queries alone; None where it is not."""
+    """Why no pass over the view judges the monitor; None where one does."""
     library_units: tuple[str, ...]
     """Units that the oracle has no size of: it took those of the library that the compiler asks too."""
     baselines: tuple[str, ...]
@@ -91,7 +91,11 @@ def prove(
     """
     why_no_scan = why_no_pass(contract) or why_readable(definition, contract)
     judges = judges_of(definition, contract, fixture, plans)
-    asked = [PAIR] if why_no_scan is not None else list(plans)
+    left_out = {
+        SCAN: why_no_scan is not None,
+        GROUPS: why_not_held(definition, contract) is not None,
+    }
+    asked = [plan for plan in plans if not left_out.get(plan)]
     made = DataSets(views_of(definition, contract), physical, seed)
     verdicts: dict[str, Counter[Verdict]] = {name: Counter() for name in (ORACLE, *asked)}
     reasons: Counter[Reason] = Counter()

@@ -27,9 +27,16 @@ def definition_of(world: GroupedWorld) -> MonitorDefinition:
 
 
 def differences(world: GroupedWorld) -> list[str]:
-    """Where compiled queries and oracle disagree: counts first, then members. Empty where they agree."""
+    """Where a plan and the oracle disagree: counts first, then members. Empty where they agree.
+
+    The readable queries make the groups each for itself, and then they judge groups that were made once.
+    """
     definition = definition_of(world)
     expected = judge_groups(world.contract, definition, world.tables, world.at)
+    lines = []
     with snapshot_of(world.tables) as snapshot:
-        found = judge(definition, world.contract, snapshot, world.at)
-    return agreement.differences(found, expected)
+        for readable in (True, False):
+            found = judge(definition, world.contract, snapshot, world.at, readable=readable)
+            plan = "pair" if readable else "groups"
+            lines += [f"{plan}: {line}" for line in agreement.differences(found, expected)]
+    return lines

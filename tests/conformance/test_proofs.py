@@ -17,7 +17,7 @@ from catalog.expressions.tree import Not
 from catalog.loading import load_contract
 from evals.proving.columns import views_of
 from evals.proving.data_sets import DataSets
-from evals.proving.judges import PAIR, PLANS, judges_of
+from evals.proving.judges import GROUPS, PAIR, PLANS, SCAN, judges_of
 from evals.proving.proof import ORACLE, Proof, prove
 from monitors.definition import MonitorDefinition
 from monitors.loading import load_monitors
@@ -92,9 +92,9 @@ def test_a_hundred_data_sets_meet_every_verdict(name: str) -> None:
 def test_a_proof_says_whose_units_it_took_and_why_no_pass_was_tried() -> None:
     assert proof_of("in-two-units", 6).library_units == ("mg/L", "ug/L")
     assert proof_of("strictly", 1).library_units == ()
-    assert proof_of("over-limit", 1).verdicts.keys() == {ORACLE, *PLANS}
+    assert proof_of("over-limit", 1).verdicts.keys() == {ORACLE, PAIR, SCAN}
     grouped = proof_of("average", 1)
-    assert (grouped.why_no_scan, grouped.verdicts.keys()) == ("its members are groups", {ORACLE, PAIR})
+    assert (grouped.why_no_scan, grouped.verdicts.keys()) == ("its members are groups", {ORACLE, PAIR, GROUPS})
 
 
 def lying(definition: MonitorDefinition, of: Contract, snapshot: Snapshot, at: datetime) -> Judgement:

@@ -107,6 +107,15 @@ def test_a_monitor_alone_over_a_small_view_runs_the_readable_queries(tmp_path: P
     assert (engine.opened, engine.held) == (1, [])
 
 
+def test_groups_are_made_once_for_all_queries(tmp_path: Path) -> None:
+    grouped = "monitors: [{id: m, object: reading, group_by: [site], breach_when: count() < 3}]"
+    engine = WatchedEngine(a_warehouse(tmp_path))
+    found = evaluate(engine, None, monitors=grouped)["m"].outcome
+    assert (engine.opened, engine.held) == (1, ["GROUPS"])
+    assert isinstance(found, Counts)
+    assert found.population == found.breach + found.no_data + found.compliant > 0
+
+
 @pytest.mark.parametrize("small_view", [1, 1_000_000])
 @pytest.mark.parametrize("changes", [(), (LARGE,), (REPEATED,), ("DELETE FROM raw.reading",)])
 def test_whichever_plan_runs_the_store_holds_the_same(

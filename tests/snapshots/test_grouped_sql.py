@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from compiler.compile import compile_monitor
+from compiler.compile import compile_groups, compile_monitor
 from monitors.loading import load_monitors
 from tests.conformance.test_group_cases import CONTRACT
 from trivet.documents import read_yaml
@@ -27,6 +27,7 @@ monitors:
     min_coverage: {share: 0.75, per: month}
 """
 QUERIES = ("breach", "no_data", "population")
+HELD = ("groups", "breach over groups", "no_data over groups", "population over groups")
 
 
 def _compiled() -> dict[str, str]:
@@ -35,14 +36,18 @@ def _compiled() -> dict[str, str]:
     assert document is not None
     (monitor,) = load_monitors([document], CONTRACT).monitors
     physical = {item.view: dict.fromkeys(item.columns, "VARCHAR") for item in CONTRACT.object_types}
-    made = compile_monitor(monitor, CONTRACT, physical, at=datetime(2024, 6, 15, tzinfo=UTC))
+    at = datetime(2024, 6, 15, tzinfo=UTC)
+    made = compile_monitor(monitor, CONTRACT, physical, at=at)
+    held = compile_groups(monitor, CONTRACT, physical, at=at)
     queries = (made.breach.query, made.no_data.query, made.population)
-    return {f"{name}.sql": query.sql + "\n" for name, query in zip(QUERIES, queries, strict=True)}
+    over_held = (held.groups, held.breach.query, held.no_data.query, held.population)
+    named = zip((*QUERIES, *HELD), (*queries, *over_held), strict=True)
+    return {f"{name.replace(' ', '-')}.sql": query.sql + "\n" for name, query in named}
 
 
-@pytest.mark.parametrize("query", QUERIES)
+@pytest.mark.parametrize("query", [*QUERIES, *HELD])
 def test_compiled_sql_of_groups_is_as_approved(query: str) -> None:
-    name = f"{query}.sql"
+    name = f"{query.replace(' ', '-')}.sql"
     assert _compiled()[name] == (FOLDER / name).read_text("utf-8")
 
 
