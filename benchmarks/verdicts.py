@@ -16,12 +16,12 @@ _CONDITIONS = {
     "linked bound": "rate < held_to.rate",
     "dated link": "rate < governed_by.rate",
 }
-_VIEWS = {"text": "pay", "typed": "typed_pay"}
+_VIEWS = {"text": "pay", "text, few to tell": "quiet_pay", "typed": "typed_pay"}
 _FEW = 1_000
 
 
 def run(folder: Path, rows: int, rounds: int) -> Table:
-    """A row for each kind of bound, over text and over typed columns."""
+    """A row for each kind of bound, over text with many and with few members to be told, and over typed columns."""
     path, small = folder / "pay.duckdb", folder / "small.duckdb"
     for file, size in ((path, rows), (small, _FEW)):
         warehouse.build(file, size, frozenset(_VIEWS.values()))
