@@ -68,7 +68,14 @@ def open_store(url: str, *, create: bool = True) -> sa.Engine:
     except ModuleNotFoundError as error:
         raise UnavailableError(f"store.url asks for PostgreSQL: install the package {error.name}") from error
     sa.event.listen(engine, "handle_error", _refuse_unusable)
+    sa.event.listen(engine, "checkout", _forget_access_mode)
     return engine
+
+
+def _forget_access_mode(connection: Any, _record: object, _proxy: object) -> None:
+    # Once a connection was used for reading alone, SQLAlchemy leaves READ WRITE behind, which would overrule an
+    # administrator who lets the server only be read for a while (default_transaction_read_only).
+    connection.read_only = None
 
 
 def read_only(engine: sa.Engine) -> sa.Engine:

@@ -356,6 +356,7 @@ def unguard(connection: sa.Connection) -> None:
     lift_guards(connection)
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql("ALTER TABLE ledger_entry DROP CONSTRAINT uq_ledger_entry_prev_hash")
+        connection.exec_driver_sql("ALTER TABLE ledger_entry DROP CONSTRAINT uq_ledger_entry_entry_type_subject_id")
         connection.exec_driver_sql("ALTER TABLE member DROP CONSTRAINT fk_member_evaluation_id_evaluation")
         connection.exec_driver_sql("ALTER TABLE measure DROP CONSTRAINT fk_measure_evaluation_id_evaluation")
         connection.exec_driver_sql("ALTER TABLE audit DROP CONSTRAINT fk_audit_evaluation_id_evaluation")
