@@ -11,7 +11,7 @@ import hashlib
 import logging
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -28,6 +28,7 @@ from monitors.definition import MonitorDefinition
 from monitors.evaluation import Evaluation, NotMade
 from monitors.masking import Mask
 from trivet.clock import Clock, utc_text
+from trivet.errors import UnavailableError
 from trivet.logs import concerning
 from trivet.verdicts import NotMadeReason, SlotCause, Trigger
 from worker.baselines import LookBack, no_look_back
@@ -91,11 +92,18 @@ class Evaluator:
             slots: monitors to evaluate, in any order.
             store: the audit store; None for a dry run, which records nothing.
             keeping: keeps the slots' claims while a batch is judged.
+
+        Raises:
+            UnavailableError: the store cannot be used.
+            Exception: some evaluation could not be recorded; all others were, and were given before.
         """
+        fault = None
         for batch in batches(slots, self.contract):
             with keeping():
                 evaluations = list(self.judge_batch(batch, store))
-            yield from self._record_batch(batch, evaluations, store)
+            fault = (yield from self._record_batch(batch, evaluations, store)) or fault
+        if fault is not None:
+            raise fault
 
     def judge_batch(self, batch: Sequence[Slot], store: sa.Engine | None) -> Iterator[Evaluation]:
         """Judges the slots on one snapshot, and on a fresh one after a query that spoilt it."""
@@ -155,10 +163,53 @@ class Evaluator:
 
     def _record_batch(
         self, batch: Sequence[Slot], evaluations: Sequence[Evaluation], store: sa.Engine | None
-    ) -> Iterator[Recorded]:
+    ) -> Generator[Recorded, None, Exception | None]:
+        """Gives what was recorded, and returns why some of it could not be."""
         if store is None:
             yield from (Recorded(evaluation, None) for evaluation in evaluations)
-            return
+            return None
+        recorded, fault = self._record_together(batch, evaluations, store)
+        for item in recorded:
+            tell(item)
+        yield from recorded
+        return fault
+
+    def _record_together(
+        self, batch: Sequence[Slot], evaluations: Sequence[Evaluation], store: sa.Engine
+    ) -> tuple[list[Recorded], Exception | None]:
+        """One transaction for the batch; where that fails, and not for want of the store, one for each of its slots."""
+        try:
+            return self._record(batch, evaluations, store), None
+        except UnavailableError:
+            raise
+        except Exception as error:
+            if len(batch) == 1:
+                return [], error
+            _log.error("%s evaluations cannot be recorded together, so each is by itself: %s", len(batch), error)
+        return self._record_each(batch, evaluations, store)
+
+    def _record_each(
+        self, batch: Sequence[Slot], evaluations: Sequence[Evaluation], store: sa.Engine
+    ) -> tuple[list[Recorded], Exception | None]:
+        """What could be recorded, one by one, and the first fault of those that could not.
+
+        Their claims end unused, so others try them again, and give them up in the end.
+        """
+        recorded: list[Recorded] = []
+        first = None
+        for slot, evaluation in zip(batch, evaluations, strict=True):
+            try:
+                recorded += self._record([slot], [evaluation], store)
+            except UnavailableError:
+                raise
+            except Exception as error:
+                first = first or error
+                with _concerning(slot):
+                    _log.error("%s at %s cannot be recorded: %s", slot.definition.id, utc_text(slot.at), error)
+        return recorded, first
+
+    def _record(self, batch: Sequence[Slot], evaluations: Sequence[Evaluation], store: sa.Engine) -> list[Recorded]:
+        """Records the evaluations of slots that are still claimed: all or none."""
         with store.begin() as connection:
             ended = finish(connection, [slot.claim for slot in batch if slot.claim is not None])
             recorded = []
@@ -169,9 +220,7 @@ class Evaluator:
                     continue
                 with _concerning(slot):
                     recorded.append(self.write(connection, evaluation))
-        for item in recorded:
-            tell(item)
-        yield from recorded
+        return recorded
 
     def _evaluation(self, slot: Slot, started: datetime, judgement: Judgement, snapshot: Snapshot | None) -> Evaluation:
         return Evaluation(

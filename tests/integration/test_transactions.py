@@ -6,6 +6,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from ledger.append import append_all
+from ledger.append import Draft, append_all
 from ledger.entries import LedgerEntry
 from ledger.tables import ledger_entry, ledger_head
 from tests.integration.store import migrated_store
@@ -131,29 +132,41 @@ def test_two_processes_that_evaluate_at_once_are_both_recorded(tmp_path: Path) -
     assert [monitors[subject] for subject in order] == list(BADGES) * batches
 
 
-@pytest.mark.parametrize("failing", [1, 2, 3])
-def test_an_evaluation_that_cannot_be_written_takes_its_batch_with_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: int
+@pytest.mark.parametrize("failing", BADGES)
+def test_an_evaluation_that_cannot_be_written_is_told_and_takes_no_other_of_its_batch_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: str
 ) -> None:
+    store = migrated_store(tmp_path)
+    warehouse = a_warehouse(tmp_path)
+
+    def append_others(connection: sa.Connection, drafts: Sequence[Draft]) -> list[LedgerEntry]:
+        if any(draft.payload.get("monitor_id") == failing for draft in drafts):
+            raise ValueError("it cannot be written")
+        return append_all(connection, drafts)
+
+    monkeypatch.setattr("worker.recording.append_all", append_others)
+    with pytest.raises(ValueError, match="it cannot be written"):
+        evaluate(warehouse, store)
+    assert {row["monitor"] for row in rows(store, evaluation)} == BADGES.keys() - {failing}
+    assert_verifies(store, 2)
+    monkeypatch.undo()
+    evaluate(warehouse, store)
+    assert_verifies(store, 5)
+
+
+def test_a_store_that_refuses_everything_is_left_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = migrated_store(tmp_path)
     warehouse = a_warehouse(tmp_path)
     evaluate(warehouse, store)
     before = contents(store)
-    calls: list[Any] = []
 
-    def append_unless_full(*arguments: Any) -> list[LedgerEntry]:
-        calls.append(arguments)
-        if len(calls) == failing:
-            raise OSError(28, "No space left on device")
-        return append_all(*arguments)
+    def full(*_arguments: Any) -> list[LedgerEntry]:
+        raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("worker.recording.append_all", append_unless_full)
+    monkeypatch.setattr("worker.recording.append_all", full)
     with pytest.raises(OSError, match="No space left"):
         evaluate(warehouse, store)
     assert contents(store) == before
-    monkeypatch.undo()
-    evaluate(warehouse, store)
-    assert_verifies(store, 6)
 
 
 def test_a_ledger_whose_head_was_changed_by_hand_takes_no_further_entry(tmp_path: Path) -> None:
