@@ -93,7 +93,8 @@ class _Judging:
     rows: GroupedRows
 
     def result(self) -> GroupResult:
-        members = [self._member(key, group) for key, group in self.rows.groups.items()]
+        over_figures = lift(self.rows.definition.breach_when)
+        members = [self._member(key, group, over_figures) for key, group in self.rows.groups.items()]
         if self.rows.has_keyless:
             causes = merged_causes([Unknown(Reason.LEFT_NULL, merged(self.rows.keyless))])
             nothing = (None,) * len(self.rows.grouping.keys)
@@ -110,7 +111,7 @@ class _Judging:
             unexpected=sum(expects and not group.expected for group in self.rows.groups.values()),
         )
 
-    def _member(self, key: Key, group: Group) -> GroupMember:
+    def _member(self, key: Key, group: Group, over_figures: Condition) -> GroupMember:
         figures_of = Figures(self.rows)
         figures = {
             print_operand(node): figures_of.figure(node, key, group)
@@ -135,7 +136,7 @@ class _Judging:
             self.rows.definition.strict,
             {name: figure.unknown for name, figure in figures.items() if figure.unknown is not None},
         )
-        decision = decide(lift(self.rows.definition.breach_when), situation)
+        decision = decide(over_figures, situation)
         named = shown_key(self.rows.grouping.keys, key)
         if decision.truth is None:
             reason = min((unknown.reason for unknown in decision.counting), key=_PRECEDENCE.index)
