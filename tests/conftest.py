@@ -20,6 +20,6 @@ settings.register_profile(
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "fast"))
 
-# What pytest and the libraries hold is never garbage, and going through it all again took a tenth of a run.
-gc.freeze()
+# Trees of SQL are made and dropped by the thousand, and hold each other: with the interpreter's own thresholds, a fifth
+# of the time of a generated case goes into looking for what can be freed.
 gc.set_threshold(50_000, 20, 50)

@@ -38,6 +38,7 @@ from monitors.grouping import Coverage, DayRange, Expectation, Grouping, LastPer
 from tests.oracle.schemas import MEMBER, schemas, tables
 from tests.oracle.trees import conditions
 
+_DEPTHS = st.sampled_from([1, 1, 2, 2, 3])
 _NO_KEYS = (Kind.DOUBLE, Kind.DURATION)
 _SHARES = tuple(Decimal(text) for text in ("0.5", "0.75", "1", "0.3333", "0"))
 _DAYS = (date(2024, 6, 10), date(2024, 12, 31), date(2025, 7, 1), date(2025, 7, 15), date(2026, 1, 1))
@@ -159,7 +160,7 @@ def _breaches(draw: st.DrawFn, scope: Scope, grouping: Grouping) -> Condition:
     def figure_of(node: Any) -> Operand | None:
         return named.get(node.name) if isinstance(node, PropertyRef) and node.link is None else None
 
-    made = conditions(groups).map(lambda condition: swap(swap(condition, _compared), figure_of))
+    made = conditions(groups, draw(_DEPTHS)).map(lambda condition: swap(swap(condition, _compared), figure_of))
     return draw(made.filter(lambda tree: check_group_condition(tree, grouping.keys, scope) == ()))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import repeat
 
 from hypothesis import strategies as st
 
@@ -17,8 +18,10 @@ from evals.proving.pools import SLOTS
 from tests.oracle.schemas import MEMBER, schemas, tables
 from tests.oracle.trees import conditions
 
-_DEPTHS = st.sampled_from([1, 1, 1, 2, 2, 3])
+_DEPTHS = st.sampled_from([1, 1, 1, 1, 1, 1, 2, 2, 3])
 """Mostly shallow: a deep condition costs many times what a shallow one does, and seldom shows more."""
+_POPULATION_DEPTHS = st.sampled_from([1, 1, 1, 2])
+_MOSTLY_NONE = (st.none(), st.none(), st.none())
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,30 +45,34 @@ class World:
 
 
 @st.composite
-def families(draw: st.DrawFn, most: int = 3) -> tuple[World, ...]:
-    """Up to so many worlds that differ in their conditions alone. Tables have at most eight rows each."""
+def families(draw: st.DrawFn, monitors: int, data_sets: int = 1) -> tuple[tuple[World, ...], ...]:
+    """So many monitors over each of so many data sets. Tables have at most eight rows each.
+
+    Linked rows are counted by the last of the monitors alone, if at all: no pass judges a monitor that does.
+    """
     schema = draw(schemas())
     member = schema.contract.object_type(MEMBER)
     assert member is not None
     scope = Scope(schema.contract, member)
-    monitors = [
+    drawn = [
         (
-            draw(st.one_of(st.none(), st.none(), conditions(scope, depth=draw(st.sampled_from([1, 1, 2]))))),
-            draw(conditions(scope, depth=draw(_DEPTHS))),
+            draw(st.one_of(*_MOSTLY_NONE, conditions(scope, draw(_POPULATION_DEPTHS), counting=counting))),
+            draw(conditions(scope, draw(_DEPTHS), counting=counting)),
             draw(st.sampled_from([False, False, True])),
+            draw(st.sampled_from(SLOTS)),
         )
-        for _ in range(draw(st.integers(1, most)))
+        for counting in (*repeat(False, monitors - 1), True)
     ]
-    filled = draw(tables(schema))
+    filled = [draw(tables(schema)) for _ in range(data_sets)]
     return tuple(
-        World(schema.contract, MEMBER, where, breach_when, strict, filled, draw(st.sampled_from(SLOTS)))
-        for where, breach_when, strict in monitors
+        tuple(World(schema.contract, MEMBER, where, breach, strict, of, at) for where, breach, strict, at in drawn)
+        for of in filled
     )
 
 
 def worlds() -> st.SearchStrategy[World]:
     """Single worlds, whose conditions have no fault."""
-    return families(most=1).map(lambda family: family[0])
+    return families(monitors=1).map(lambda family: family[0][0])
 
 
 def judge_world(world: World) -> OracleResult:

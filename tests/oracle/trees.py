@@ -77,7 +77,7 @@ class _Names:
 
     properties: tuple[tuple[PropertyRef, DataType], ...]
     links: tuple[str, ...]
-    """Every link, whose rows may be counted."""
+    """The links whose rows may be counted."""
 
     def of_group(self, kind: Kind) -> list[PropertyRef]:
         return [ref for ref, data_type in self.properties if _group(data_type.kind) is kind]
@@ -88,9 +88,15 @@ def _group(kind: Kind) -> Kind:
     return Kind.DECIMAL if kind in (Kind.INTEGER, Kind.DOUBLE) else kind
 
 
-def conditions(scope: Scope, depth: int = 3) -> st.SearchStrategy[Condition]:
-    """Conditions without a fault over `scope`, nested at most `depth` levels deep."""
-    return _conditions(scope, _comparisons(scope), depth)
+def conditions(scope: Scope, depth: int = 3, *, counting: bool = True) -> st.SearchStrategy[Condition]:
+    """Conditions without a fault over `scope`, nested at most `depth` levels deep.
+
+    Args:
+        scope: what they can name.
+        depth: 1 for a single comparison.
+        counting: whether some count linked rows.
+    """
+    return _conditions(scope, _comparisons(scope, counting), depth)
 
 
 @st.composite
@@ -107,9 +113,9 @@ def _conditions(draw: st.DrawFn, scope: Scope, atoms: st.SearchStrategy[Conditio
     return draw(atoms)
 
 
-def _comparisons(scope: Scope) -> st.SearchStrategy[Condition]:
+def _comparisons(scope: Scope, counting: bool) -> st.SearchStrategy[Condition]:
     """Comparisons and presence tests; the few that the checker refuses are drawn again."""
-    return _atoms(scope).filter(lambda atom: check_condition(atom, scope) == ())
+    return _atoms(scope, counting).filter(lambda atom: check_condition(atom, scope) == ())
 
 
 @st.composite
@@ -155,7 +161,7 @@ def close_atoms(draw: st.DrawFn, scope: Scope) -> Atom:
 
 
 @st.composite
-def _atoms(draw: st.DrawFn, scope: Scope) -> Condition:
+def _atoms(draw: st.DrawFn, scope: Scope, counting: bool) -> Condition:
     own = [(PropertyRef(item.name), item.type) for item in scope.object_type.properties]
     linked = {
         link.name: [(PropertyRef(item.name, link.name), item.type) for item in scope.target(link).properties]
@@ -169,7 +175,7 @@ def _atoms(draw: st.DrawFn, scope: Scope) -> Condition:
         return (
             Exists(draw(st.sampled_from([*linked]))) if asked == 8 and linked else Presence(anchor, draw(st.booleans()))
         )
-    names = _Names(tuple(_interesting(usable)), tuple(linked))
+    names = _Names(tuple(_interesting(usable)), tuple(linked) if counting else ())
     atom = draw(_comparing(anchor, _group(data_type.kind), names))
     return _quantified(atom, draw(st.sampled_from(Quantifier))) if atom_links(atom) else atom
 
