@@ -23,7 +23,7 @@ from ledger.append import append_all
 from ledger.texts import missing_texts
 from monitors.definition import MonitorDefinition
 from monitors.evaluation import Evaluation
-from trivet.clock import Clock
+from trivet.clock import Clock, utc_text
 from trivet.errors import CheckFailedError, UnavailableError
 from trivet.verdicts import SlotCause
 from worker import claims
@@ -157,7 +157,9 @@ class Planner:
             looked_at, plans = self._decide(connection, monitors, marks, present)
             new = [item for item in monitors[:looked_at] if item.id not in marks and _comes_due(item)]
             insert_watermarks(connection, {item.id: first_mark(item, present) for item in new})
-            made = sorted(self._write_slots(connection, plans), key=lambda item: (item.definition.id, item.slot))
+            made = sorted(
+                self._write_slots(connection, plans), key=lambda item: (item.definition.id, utc_text(item.slot))
+            )
             self._move_watermarks(connection, plans, marks, present)
             self._publish(connection, [*new, *(plan.definition for plan in plans)], marks)
             recorded = self.evaluator.write_all(connection, made)

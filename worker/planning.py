@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import chain
 from zoneinfo import ZoneInfo
 
@@ -133,7 +133,8 @@ def plan_monitor(
         (PassedOver(slot.at, SlotCause.PAUSED, found.words()) for slot, found in paused),
         (PassedOver(slot.at, cause, message) for slot in missed),
     )
-    ordered = sorted(skipped, key=lambda item: item.at)
+    # Times of one zone compare by the wall clock, which shows an hour twice in autumn.
+    ordered = sorted(skipped, key=lambda item: item.at.astimezone(UTC))
     if due.cut:
         ordered[:1] = [_with_those_before(ordered[0], mark.planned_until)]
     begun = tuple(slot.at for slot in run)

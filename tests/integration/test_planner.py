@@ -21,7 +21,7 @@ from tests.integration.scheduling import EVERY_MINUTE, LEASE, Scheduled, schedul
 from tests.integration.store import migrated_store
 from tests.integration.worlds import NOW, a_warehouse, assert_verifies, rows
 from trivet.clock import FixedClock
-from trivet.scheduling import CatchUp
+from trivet.scheduling import Ambiguous, CatchUp
 from worker.claims import MOST_ATTEMPTS, extend_leases, take_over
 from worker.due import due_slots
 from worker.pauses import pause_monitor
@@ -166,6 +166,30 @@ def test_a_cron_line_is_read_in_the_zone_of_its_schedule(scheduled: Scheduled) -
     scheduled.plan(days=1)
     (row,) = scheduled.slots(ONE)
     assert (row["slot"], row["scheduled_for"]) == ("2026-11-30T18:00:00+11:00", "2026-11-30T07:00:00.000000Z")
+
+
+def test_what_was_missed_in_an_hour_that_the_clock_shows_twice_is_told_oldest_first(scheduled: Scheduled) -> None:
+    (one,) = scheduled.monitors
+    scheduled.monitors = [
+        replace(one, schedule=Schedule(cron="0,30 * * * *", timezone="Europe/London", ambiguous=Ambiguous.BOTH))
+    ]
+    scheduled.clock.instant = datetime(2026, 10, 24, 23, 59, tzinfo=UTC)
+    scheduled.plan()
+    recorded = scheduled.plan(hours=3)
+    assert [item.evaluation.slot.astimezone(UTC).strftime("%H:%M") for item in recorded] == [
+        "00:00",
+        "00:30",
+        "01:00",
+        "01:30",
+        "02:00",
+    ]
+    assert [item.evaluation.slot.strftime("%H:%M") for item in recorded] == [
+        "01:00",
+        "01:30",
+        "01:00",
+        "01:30",
+        "02:00",
+    ]
 
 
 def test_a_slot_that_was_begun_too_often_is_given_up(scheduled: Scheduled) -> None:
