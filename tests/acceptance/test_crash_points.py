@@ -7,6 +7,7 @@ says of a member that it is compliant where its value is missing.
 from __future__ import annotations
 
 import gc
+import re
 import resource
 import shutil
 import signal
@@ -243,11 +244,14 @@ def test_a_daemon_without_space_reports_nothing_and_goes_on_once_there_is_some(s
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (largest, largest))
 
-    process = start("run", at=site.workspace, environment=site.environment, before=limit)
-    time.sleep(8)
-    process.kill()
-    ended = finish(process)
-    assert "disk I/O error" in ended.err or "disk is full" in ended.err, ended.err
+    log = site.workspace / "full.log"
+    with log.open("w") as errors:
+        process = start("run", at=site.workspace, environment=site.environment, before=limit, errors=errors)
+        try:
+            wait_for(lambda: re.search("disk I/O error|disk is full", log.read_text("utf-8")), process)
+        finally:
+            process.kill()
+            finish(process)
     assert len(completed(site.store)) <= made + 1
     site.goes_on()
 
