@@ -247,12 +247,14 @@ def test_a_daemon_without_space_reports_nothing_and_goes_on_once_there_is_some(s
 
     log = site.workspace / "full.log"
     with log.open("w") as errors:
-        process = start("run", at=site.workspace, environment=site.environment, before=limit, errors=errors)
+        process = start("run", "--json", at=site.workspace, environment=site.environment, before=limit, errors=errors)
         try:
             wait_for(lambda: re.search("disk I/O error|disk is full", log.read_text("utf-8")), process)
         finally:
             process.kill()
-            finish(process)
+            ended = finish(process)
+    recorded = {row["evaluation_id"] for row in rows(site.store, evaluation)}
+    assert {document["evaluation_id"] for document in ended.documents} <= recorded
     site.goes_on()
 
 
@@ -262,8 +264,9 @@ def test_a_store_that_somebody_locks_is_waited_for(site: Site) -> None:
         wait_for(lambda: len(completed(site.store)) >= 1, daemon)
         with closing(sqlite3.connect(site.workspace / "trivet.db", isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
-            time.sleep(15)
             made = len(completed(site.store))
+            time.sleep(15)
+            assert len(completed(site.store)) == made
             other.execute("ROLLBACK")
         wait_for(lambda: len(completed(site.store)) >= made + 2, daemon)
         site.holds(daemon)
