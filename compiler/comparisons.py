@@ -206,14 +206,26 @@ class RowComparisons:
         left, right = type_of(node.left, self.scope), type_of(node.right, self.scope)
         if not (left.is_number and right.is_number):
             return self._moved(node, left, right)
-        sides = ((self.operand(node.left), left), self._in_unit_of_left(node, right))
-        if node.operator is ArithmeticOperator.DIVIDE:
-            quotient = f"{self._as_double(node.left)} / NULLIF({self._as_double(node.right)}, 0)"
-            return self.dialect.finite(self.dialect.twelve_digits(quotient))
-        if DOUBLE in (left, sides[1][1]):
-            first, second = (self.dialect.to_double(side, of) for side, of in sides)
-            return self.dialect.finite(f"{first} {node.operator} {second}")
-        return self._exact(node, sides)
+        if type_of(node, self.scope) == DOUBLE:
+            return self.dialect.finite(self._unbounded(node))
+        return self._exact(node, ((self.operand(node.left), left), self._in_unit_of_left(node, right)))
+
+    def _unbounded(self, operand: Operand) -> str:
+        """An operand as a double; one that is arithmetic may be infinite or not a number.
+
+        So is every sum, product and dividend that it enters, and one test of the whole is enough; only a divisor
+        would hide it. A test at each node names its operand twice, which made a million of a sum of twenty doubles.
+        """
+        if not isinstance(operand, Arithmetic) or type_of(operand, self.scope) != DOUBLE:
+            return self._as_double(operand)
+        left = self._unbounded(operand.left)
+        if operand.operator is ArithmeticOperator.DIVIDE:
+            return self.dialect.twelve_digits(f"{left} / NULLIF({self._as_double(operand.right)}, 0)")
+        if sum_conversion(operand, self.scope) is None:
+            right = self._unbounded(operand.right)
+        else:
+            right = self.dialect.to_double(*self._in_unit_of_left(operand, type_of(operand.right, self.scope)))
+        return f"({left} {operand.operator} {right})"
 
     def _in_unit_of_left(self, node: Arithmetic, of: DataType) -> tuple[str, DataType]:
         conversion = sum_conversion(node, self.scope)

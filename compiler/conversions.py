@@ -87,9 +87,9 @@ def converted_double(double: str, conversion: Conversion, dialect: Dialect) -> s
 
 
 def added(value: str, of: DataType, conversion: Conversion, dialect: Dialect) -> tuple[str, DataType]:
-    """The right side of a sum in the unit of the left one: exact where the factor is a decimal."""
+    """The right side of a sum in the unit of the left one: exact where the factor is a decimal, or perhaps infinite."""
     if of == DOUBLE or not conversion.is_terminating:
-        return dialect.finite(converted_double(dialect.to_double(value, of), conversion, dialect)), DOUBLE
+        return converted_double(dialect.to_double(value, of), conversion, dialect), DOUBLE
     digits = decimal_digits(conversion.factor)
     scale = (of.exact_digits or (0, 0))[1]
     wide, point = (dialect.physical_type(decimal(38, places)) for places in (scale, digits))

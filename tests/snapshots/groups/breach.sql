@@ -282,30 +282,32 @@ WITH row_text AS (
     g."avg(turbidity)" AS "avg(turbidity)",
     g."avg(turbidity) reason" AS "avg(turbidity) reason",
     g."avg(turbidity) partial" AS "avg(turbidity) partial",
-    NULLIF(
-      NULLIF(
+    CASE
+      WHEN ABS(
         CAST(FORMAT('{:.11e}', (
           g."sum(ph)" - b."sum(ph)"
-        ) / NULLIF(ABS(b."sum(ph)"), 0)) AS DOUBLE),
-        CAST('Infinity' AS DOUBLE)
-      ),
-      CAST('-Infinity' AS DOUBLE)
-    ) AS "relative_change(sum(ph))",
+        ) / NULLIF(ABS(b."sum(ph)"), 0)) AS DOUBLE)
+      ) < CAST('Infinity' AS DOUBLE)
+      THEN CAST(FORMAT('{:.11e}', (
+        g."sum(ph)" - b."sum(ph)"
+      ) / NULLIF(ABS(b."sum(ph)"), 0)) AS DOUBLE)
+    END AS "relative_change(sum(ph))",
     CASE
       WHEN NOT g."sum(ph) reason" IS NULL
       THEN g."sum(ph) reason"
       WHEN b."site" IS NULL OR NOT b."sum(ph) reason" IS NULL
       THEN 'insufficient'
       WHEN (
-        NULLIF(
-          NULLIF(
+        CASE
+          WHEN ABS(
             CAST(FORMAT('{:.11e}', (
               g."sum(ph)" - b."sum(ph)"
-            ) / NULLIF(ABS(b."sum(ph)"), 0)) AS DOUBLE),
-            CAST('Infinity' AS DOUBLE)
-          ),
-          CAST('-Infinity' AS DOUBLE)
-        )
+            ) / NULLIF(ABS(b."sum(ph)"), 0)) AS DOUBLE)
+          ) < CAST('Infinity' AS DOUBLE)
+          THEN CAST(FORMAT('{:.11e}', (
+            g."sum(ph)" - b."sum(ph)"
+          ) / NULLIF(ABS(b."sum(ph)"), 0)) AS DOUBLE)
+        END
       ) IS NULL
       THEN 'left_null'
     END AS "relative_change(sum(ph)) reason",

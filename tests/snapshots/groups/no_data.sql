@@ -464,30 +464,32 @@ WITH row_text AS (
     g."avg(turbidity) cause 1" AS "avg(turbidity) cause 1",
     g."avg(turbidity)" AS "avg(turbidity)",
     g."avg(turbidity) reason" AS "avg(turbidity) reason",
-    NULLIF(
-      NULLIF(
+    CASE
+      WHEN ABS(
         CAST(FORMAT('{:.11e}', (
           g."sum(ph)" - b."sum(ph)"
-        ) / NULLIF(ABS(b."sum(ph)"), 0)) AS DOUBLE),
-        CAST('Infinity' AS DOUBLE)
-      ),
-      CAST('-Infinity' AS DOUBLE)
-    ) AS "relative_change(sum(ph))",
+        ) / NULLIF(ABS(b."sum(ph)"), 0)) AS DOUBLE)
+      ) < CAST('Infinity' AS DOUBLE)
+      THEN CAST(FORMAT('{:.11e}', (
+        g."sum(ph)" - b."sum(ph)"
+      ) / NULLIF(ABS(b."sum(ph)"), 0)) AS DOUBLE)
+    END AS "relative_change(sum(ph))",
     CASE
       WHEN NOT g."sum(ph) reason" IS NULL
       THEN g."sum(ph) reason"
       WHEN b."site" IS NULL OR NOT b."sum(ph) reason" IS NULL
       THEN 'insufficient'
       WHEN (
-        NULLIF(
-          NULLIF(
+        CASE
+          WHEN ABS(
             CAST(FORMAT('{:.11e}', (
               g."sum(ph)" - b."sum(ph)"
-            ) / NULLIF(ABS(b."sum(ph)"), 0)) AS DOUBLE),
-            CAST('Infinity' AS DOUBLE)
-          ),
-          CAST('-Infinity' AS DOUBLE)
-        )
+            ) / NULLIF(ABS(b."sum(ph)"), 0)) AS DOUBLE)
+          ) < CAST('Infinity' AS DOUBLE)
+          THEN CAST(FORMAT('{:.11e}', (
+            g."sum(ph)" - b."sum(ph)"
+          ) / NULLIF(ABS(b."sum(ph)"), 0)) AS DOUBLE)
+        END
       ) IS NULL
       THEN 'left_null'
     END AS "relative_change(sum(ph)) reason",
@@ -512,15 +514,16 @@ WITH row_text AS (
       AND b."sum(ph) reason" IS NULL
       AND NOT b."sum(ph)" IS NULL
       AND (
-        NULLIF(
-          NULLIF(
+        CASE
+          WHEN ABS(
             CAST(FORMAT('{:.11e}', (
               g."sum(ph)" - b."sum(ph)"
-            ) / NULLIF(ABS(b."sum(ph)"), 0)) AS DOUBLE),
-            CAST('Infinity' AS DOUBLE)
-          ),
-          CAST('-Infinity' AS DOUBLE)
-        )
+            ) / NULLIF(ABS(b."sum(ph)"), 0)) AS DOUBLE)
+          ) < CAST('Infinity' AS DOUBLE)
+          THEN CAST(FORMAT('{:.11e}', (
+            g."sum(ph)" - b."sum(ph)"
+          ) / NULLIF(ABS(b."sum(ph)"), 0)) AS DOUBLE)
+        END
       ) IS NULL
       THEN CASE WHEN b."sum(ph)" = 0 THEN 'division_by_zero' ELSE 'overflow' END
     END AS "relative_change(sum(ph)) cause 7"
