@@ -18,7 +18,9 @@ from trivet import __version__
 from trivet.errors import TrivetError
 from trivet.exits import Exit
 from worker.bootstrap import Wiring
+from worker.in_force import InForce
 from worker.stores import read_only
+from worker.watching import difference
 from worker.workspace import Workspace
 
 
@@ -47,9 +49,10 @@ def _observations(invocation: Invocation, workspace: Workspace) -> Iterator[Obse
     wiring = invocation.wiring(workspace)
     yield from _warehouse(wiring, workspace)
     yield _store(wiring)
+    yield from _in_force(wiring)
     yield from _paused(wiring)
     yield from _checkpoints(wiring)
-    yield from observe_work(wiring, workspace)
+    yield from observe_work(wiring)
     yield from observe_broker(wiring)
     yield from observe_addresses(wiring)
     yield from observe_space(wiring)
@@ -95,6 +98,25 @@ def _paused(wiring: Wiring) -> Iterator[Observation]:
         return
     for name, item in sorted(found.items()):
         yield Observation(f"monitor {name}", True, item.words())
+
+
+def _in_force(wiring: Wiring) -> Iterator[Observation]:
+    """Whether the files are what daemons go by. Of a store that cannot be read its own line tells."""
+    try:
+        if wiring.store_is_missing():
+            return
+        found = InForce(wiring.store(create=False)).current()
+        if found is None:
+            yield Observation("in force", True, "nothing was published yet; `trivet run` or `trivet apply` does it")
+            return
+        told = difference(wiring.path, wiring.environment, found)
+    except TrivetError as error:
+        yield Observation("in force", False, str(error))
+        return
+    monitors = f"{len(found.monitors)} monitor{'' if len(found.monitors) == 1 else 's'}"
+    yield Observation(
+        "in force", told is None, told or f"{monitors}, as the files have them (ledger entry {found.seq})"
+    )
 
 
 def _checkpoints(wiring: Wiring) -> Iterator[Observation]:

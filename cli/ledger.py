@@ -12,6 +12,7 @@ import click
 
 from cli.invocation import Invocation, command
 from cli.ledger_checkpoints import checkpoint, consistency, key, prove
+from cli.ledger_completeness import complete
 from cli.ledger_export import export
 from cli.ledger_keys import known_keys
 from cli.ledger_redact import redact
@@ -41,7 +42,7 @@ def ledger() -> None:
     """The append-only ledger of everything that was done."""
 
 
-for _command in (checkpoint, key, prove, consistency, replay, export, redact, tamper_demo):
+for _command in (checkpoint, key, prove, consistency, replay, complete, export, redact, tamper_demo):
     ledger.add_command(_command)
 
 
@@ -249,6 +250,10 @@ def _row(item: LedgerEntry, content: dict[str, Any], question: str | None) -> tu
         case EntryType.CONTRACT_PUBLISHED:
             about = content.get("contract")
             what = " ".join(str(about.get(name)) for name in ("id", "version")) if isinstance(about, dict) else what
+        case EntryType.PUBLICATION:
+            listed, by = content.get("monitors"), content.get("published_by")
+            count = len(listed) if isinstance(listed, list) else 0
+            what = f"{count} monitor{'' if count == 1 else 's'}, by {by}"
         case EntryType.REPLAY:
             what = f"{content.get('evaluation_id')}: {content.get('result')}"
         case _ if content.get("verdict"):

@@ -22,6 +22,7 @@ _COMPLETE = "_TRIVET_COMPLETE"
 _COMMANDS = LazyCommands(
     {
         "alerts": "cli.alerts:alerts",
+        "apply": "cli.apply:apply",
         "ask": "cli.ask:ask",
         "beat": "cli.production:beat",
         "check": "cli.check:check",

@@ -17,12 +17,12 @@ from trivet.references import SecretRef
 from trivet.settings import ReceiverSettings
 from trivet.sizes import size_bytes
 from worker.bootstrap import Wiring
+from worker.in_force import InForce
 from worker.overdue import Overdue, overdue_monitors
 from worker.processes import LastTick, last_ticks, stale_after
 from worker.reaching import unreachable
 from worker.stores import read_only, store_clock
 from worker.tables import SlotState
-from worker.workspace import Workspace
 
 _LEAST_SPACE = 500 * 10**6
 _MOST_SHOWN = 10
@@ -38,7 +38,7 @@ class Observation:
     """What was found and, where it is not fine, what to do."""
 
 
-def observe_work(wiring: Wiring, workspace: Workspace) -> Iterator[Observation]:
+def observe_work(wiring: Wiring) -> Iterator[Observation]:
     """Whether daemons tick, and what they should have evaluated by now. Says nothing where there is no sound store."""
     scheduler = wiring.settings.scheduler
     try:
@@ -46,13 +46,14 @@ def observe_work(wiring: Wiring, workspace: Workspace) -> Iterator[Observation]:
             return
         store = wiring.store(create=False)
         now = store_clock(store, wiring.clock).now()
+        in_force = InForce(store).current()
         grace = scheduler.lease + stale_after(scheduler.tick)
         with read_only(store).connect() as connection:
             ticks = last_ticks(connection)
             overdue = []
-            if workspace.contract is not None:
-                zone = workspace.contract.calendar.time_zone
-                overdue = overdue_monitors(connection, workspace.monitors, zone, now, grace)
+            if in_force is not None:
+                zone = in_force.contract.calendar.time_zone
+                overdue = overdue_monitors(connection, in_force.monitors, zone, now, grace)
     except TrivetError:
         return
     yield _daemon(wiring, ticks[0] if ticks else None, now)

@@ -24,10 +24,8 @@ def beat(invocation: Invocation) -> int:
 @command
 def worker(invocation: Invocation) -> int:
     """Plan and evaluate as ticks and batches come in, until stopped."""
-    workspace = invocation.workspace()
-    workspace.require()
     level = invocation.environment.get("TRIVET_LOG", "WARNING").upper()
-    wiring = invocation.wiring(workspace)
+    wiring = invocation.wiring()
     # What is named and cannot be read is said at once, and not by every task.
     wiring.signing_key()
     wiring.life_sign()

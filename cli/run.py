@@ -22,10 +22,12 @@ from cli.output import STYLES, visible
 from monitors.evaluation import NotMade
 from trivet.errors import UnavailableError, UsageError
 from trivet.exits import Exit
+from worker.applying import person
 from worker.bootstrap import Wiring
 from worker.embedded import EmbeddedDaemon, only_daemon
 from worker.evaluate import Recorded
 from worker.runtime import process_name
+from worker.workspace import Workspace
 
 _log = logging.getLogger(__name__)
 
@@ -41,6 +43,7 @@ def run_daemon(invocation: Invocation) -> int:
     wiring = invocation.wiring(workspace)
     process = process_name()
     with only_daemon(lock_file(wiring), process) as before:
+        publish(invocation, wiring, workspace)
         telling = threading.Lock()
 
         def report(recorded: Recorded) -> None:
@@ -85,6 +88,17 @@ def announce(invocation: Invocation, listening: socket.socket) -> None:
     address = address_of(listening)
     invocation.output.print(f"health and metrics at {address}/healthz, /readyz and /metrics")
     _log.info("serving at %s", address)
+
+
+def publish(invocation: Invocation, wiring: Wiring, workspace: Workspace) -> None:
+    """Puts the files in force where something else is: whoever edits and starts again need not know of `apply`."""
+    store = wiring.store()
+    try:
+        done = wiring.publisher(store).publish(workspace, person())
+    finally:
+        store.dispose()
+    if done.published:
+        invocation.output.print(f"published as ledger entry {done.seq}: {visible(done.changes.words())}")
 
 
 def lock_file(wiring: Wiring) -> Path:

@@ -56,6 +56,17 @@ def entry_about(connection: sa.Connection, entry_type: EntryType, subject_id: st
     return None if row is None else _entry(row)
 
 
+def last_seq(connection: sa.Connection, entry_type: EntryType) -> int | None:
+    """The `seq` of the last entry of a type, if there is one.
+
+    For types of which there are few: it costs a look at each of them, and none at the entries of other types.
+    """
+    # The sum keeps PostgreSQL from walking the primary key backwards, past every entry that came after.
+    statement = sa.select(sa.func.max(_ENTRY.c.seq + 0)).where(_ENTRY.c.entry_type == entry_type.value)
+    found: int | None = connection.execute(statement).scalar_one()
+    return found
+
+
 def entry_named(connection: sa.Connection, text: str) -> LedgerEntry:
     """The entry that a person named: by its number, or by what it is about where that is one.
 

@@ -74,6 +74,9 @@ class NotMade:
     message: str | None = None
     """What the engine, or we, have to say of it, on one line."""
     cause: SlotCause | None = None
+    covers_after: str | None = None
+    """Where it stands for many: every slot of the monitor after this instant (`trivet.clock.utc_text`) and before its
+    own that has no evaluation ended as this one did."""
 
 
 @dataclass(frozen=True, slots=True)

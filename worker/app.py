@@ -7,6 +7,7 @@ and a claim decides who works, so a message may be lost, late or repeated withou
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import sys
@@ -25,6 +26,7 @@ from worker.bootstrap import Wiring
 from worker.tasks import PLAN, register
 from worker.workspace import read_workspace
 
+_log = logging.getLogger(__name__)
 _VISIBILITY = 900
 """Seconds after which Redis gives a message to another worker: well above the longest batch."""
 _HARD_LIMIT = 150
@@ -48,6 +50,7 @@ def make_app(wiring: Wiring) -> Celery:
     """
     scheduler = wiring.settings.scheduler
     app = Celery("trivet", broker=wiring.broker_url(), set_as_current=False)
+    app.publish_first = wiring.publish_first
     app.conf.update(_conf(scheduler.tick, scheduler.workers))
     register(app, wiring)
     return app
@@ -95,11 +98,29 @@ def run_beat(app: Celery) -> None:
 
 
 class TickScheduler(Scheduler):  # type: ignore[misc]
-    """Beat's schedule in memory alone: what is due stands in the store, so beat has nothing to remember."""
+    """Beat's schedule in memory alone: what is due stands in the store, so beat has nothing to remember.
+
+    With its ticks it sees to it that something is in force: workers have nothing to go by until then.
+    """
+
+    _publishes = True
+    _fault = ""
 
     def setup_schedule(self) -> None:
         """Takes the entries of the configuration."""
         self.merge_inplace(self.app.conf.beat_schedule)
+
+    def tick(self, *arguments: Any, **options: Any) -> Any:
+        """Sends what is to be sent, and gives the seconds until the next tick."""
+        if self._publishes:
+            try:
+                self.app.publish_first()
+                self._publishes = False
+            except Exception as error:
+                if str(error) != self._fault:
+                    _log.error("the files cannot be put in force; it is tried again at each tick: %s", error)
+                self._fault = str(error)
+        return super().tick(*arguments, **options)
 
 
 def _conf(tick: timedelta, workers: int) -> Mapping[str, Any]:

@@ -25,7 +25,9 @@ from catalog.engines.port import Engine
 from catalog.engines.spill import sweep_spill
 from catalog.expressions.baselines import BaselineRule
 from ledger.checkpoints import CheckpointPolicy
+from ledger.entries import EntryType
 from ledger.keys import SigningKey, read_signing_key
+from ledger.reading import last_seq
 from ledger.verification.notes import NotANote, PublicKey, read_key
 from monitors.definition import MonitorDefinition
 from sources.check import check_columns
@@ -36,10 +38,12 @@ from trivet.errors import InputError, UnavailableError, UsageError
 from trivet.findings import Finding
 from trivet.references import Secret, SecretRef, refused_webhook_url, resolve_reference
 from trivet.settings import Settings
+from worker.applying import Publisher, person
 from worker.baselines import LookBack, Past, no_look_back
 from worker.evaluate import Evaluator
 from worker.failures import FailureLog
 from worker.history import StoreHistory
+from worker.in_force import InForce
 from worker.lifesign import LifeSign
 from worker.planning import ON_TIME
 from worker.probing import Probe, store_probe, warehouse_probe
@@ -55,12 +59,13 @@ from worker.stores import (
     is_empty_store,
     latest_revision,
     open_store,
+    read_only,
     store_clock,
     store_revision,
     upgrade_store,
 )
-from worker.watching import WatchedWorkspace
-from worker.workspace import CONTRACT_FILE, SOURCES_FILE, VIEWS_FOLDER
+from worker.watching import WatchedFiles
+from worker.workspace import CONTRACT_FILE, SOURCES_FILE, VIEWS_FOLDER, read_workspace
 
 _log = logging.getLogger(__name__)
 _LONGEST_DELIVERY = timedelta(seconds=20)
@@ -154,10 +159,10 @@ class Wiring:
             write: where receivers of kind stdout write; standard output if absent.
 
         Raises:
-            InputError: the workspace is at fault.
+            InputError: a secret cannot be read.
             UnavailableError: as `store` does.
         """
-        watched = WatchedWorkspace(self.path, self.environment)
+        files = WatchedFiles(self.path, self.environment)
         store = self.store()
         clock = store_clock(store, self.clock)
         deliver = None
@@ -176,7 +181,7 @@ class Wiring:
             store,
             clock,
             scheduler.lease,
-            watched,
+            InForce(store),
             evaluator,
             deliver,
             seal,
@@ -184,7 +189,40 @@ class Wiring:
             self.life_sign(),
             Published(self.warehouse, self.engine()),
             max(ON_TIME, 2 * scheduler.tick),
+            look_at_files=files.look,
         )
+
+    def publisher(self, store: sa.Engine) -> Publisher:
+        """What publishes contract and monitors to the store."""
+        clock, scheduler = store_clock(store, self.clock), self.settings.scheduler
+        refreshes = Published(self.warehouse, self.engine())
+        runtime = Runtime(
+            store,
+            clock,
+            scheduler.lease,
+            InForce(store),
+            self.evaluator,
+            published=refreshes,
+            on_time=max(ON_TIME, 2 * scheduler.tick),
+        )
+        return Publisher(store, clock, runtime.plan, refreshes)
+
+    def publish_first(self) -> None:
+        """Publishes the workspace's files where nothing was published yet.
+
+        Raises:
+            InputError: they would be published, and are at fault.
+            UnavailableError: as `store` does.
+        """
+        store = self.store()
+        try:
+            with read_only(store).connect() as connection:
+                published = last_seq(connection, EntryType.PUBLICATION)
+            if published is None:
+                workspace = read_workspace(self.path, self.environment)
+                self.publisher(store).publish(workspace, person(), first_only=True)
+        finally:
+            store.dispose()
 
     def life_sign(self) -> LifeSign | None:
         """What tells somebody outside of ticks that went well; None where the settings name nobody.

@@ -140,9 +140,9 @@ class Evaluator:
                 if judgement.spoilt:
                     return
 
-    def not_evaluated(self, slot: Slot, cause: SlotCause, message: str) -> Evaluation:
-        """The evaluation of a slot that came due and that nobody will evaluate."""
-        outcome = NotMade(NotMadeReason.NOT_EVALUATED, message, cause)
+    def not_evaluated(self, slot: Slot, cause: SlotCause, message: str, covers_after: str | None = None) -> Evaluation:
+        """The evaluation of a slot that came due and that nobody will evaluate; see `NotMade.covers_after`."""
+        outcome = NotMade(NotMadeReason.NOT_EVALUATED, message, cause, covers_after)
         return self._evaluation(slot, self.clock.now(), Judgement(outcome), None)
 
     def write(self, connection: sa.Connection, made: Evaluation) -> Recorded:

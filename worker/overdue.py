@@ -49,7 +49,7 @@ def overdue_monitors(
             found.append(waiting[definition.id])
             continue
         place = ZoneInfo(definition.schedule.timezone or zone)
-        if due_slots(definition.schedule, place, datetime.fromisoformat(mark), now - grace).slots:
+        if due_slots(definition.schedule, place, datetime.fromisoformat(mark), now - grace, definition.id).slots:
             found.append(Overdue(definition.id, mark, None))
     return found
 

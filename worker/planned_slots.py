@@ -129,6 +129,24 @@ def insert_watermarks(connection: sa.Connection, marks: Mapping[str, Mark]) -> N
         connection.execute(_insert(connection, watermark), rows)
 
 
+def begin_watermarks(connection: sa.Connection, marks: Mapping[str, Mark]) -> None:
+    """Begins the planning of monitors, or begins it anew, whatever was planned of them before."""
+    insert_watermarks(connection, marks)
+    _note(
+        connection,
+        [
+            {
+                "of": name,
+                "planned_until": mark.planned_until,
+                "refresh": mark.refresh,
+                "jumped_from": None,
+                "jumped_until": None,
+            }
+            for name, mark in sorted(marks.items())
+        ],
+    )
+
+
 def move_watermarks(connection: sa.Connection, monitors: Sequence[str], now: datetime) -> None:
     """Moves watermarks forward; a clock that went back leaves them where they are."""
     until = utc_text(now)

@@ -29,6 +29,7 @@ from trivet.verdicts import SlotCause
 from worker import claims
 from worker.due import Refresh
 from worker.evaluate import Evaluator, Recorded, scheduled_slot
+from worker.in_force import Superseded
 from worker.pauses import Pause, pauses_after
 from worker.planned_slots import (
     NewSlot,
@@ -46,6 +47,7 @@ from worker.planned_slots import (
 from worker.planning import ON_TIME, Mark, OpenSlots, Plan, Present, first_mark, plan_monitor
 from worker.publishing import published_texts
 from worker.reconstruction import contract_of, definition_of
+from worker.set_backs import set_back_draft
 from worker.tables import SlotState
 from worker.troubles import Troubles
 
@@ -59,7 +61,7 @@ _REMOVED = "the monitor was removed from the files before anybody ended it"
 _MOST_ALONE = 5
 """So many monitors in a row are tried by themselves when planning many of them failed."""
 _NO_MARK = Mark("")
-_STORE_FAULTS = (UnavailableError, CheckFailedError)
+_STORE_FAULTS = (UnavailableError, CheckFailedError, Superseded)
 """Faults that are none of a monitor's: nothing can be planned until they are mended."""
 
 
@@ -75,6 +77,9 @@ class Planner:
     """The warehouses that were published; see `worker.refreshes`."""
     on_time: timedelta = ON_TIME
     troubles: Troubles = field(default_factory=Troubles)
+    require_latest: Callable[[sa.Connection], None] | None = None
+    """Raises `Superseded` where other definitions are in force by now. It is asked once the watermarks are locked,
+    which whoever publishes locks as well: so no slot is planned by what was replaced."""
 
     def plan(self, monitors: Sequence[MonitorDefinition]) -> list[Recorded]:
         """Writes down every slot that came due, and gives those that were passed over.
@@ -154,6 +159,8 @@ class Planner:
         with self.store.begin() as connection:
             present = Present(self.clock.now(), self.evaluator.contract.calendar.time_zone, self.on_time, published)
             marks = watermarks(connection, [definition.id for definition in monitors])
+            if self.require_latest is not None:
+                self.require_latest(connection)
             looked_at, plans = self._decide(connection, monitors, marks, present)
             new = [item for item in monitors[:looked_at] if item.id not in marks and _comes_due(item)]
             insert_watermarks(connection, {item.id: first_mark(item, present) for item in new})
@@ -208,7 +215,7 @@ class Planner:
             for items, written in ((plan.overtaken, ended), (plan.skipped, inserted)):
                 for item in items:
                     if claims.key_of(plan.definition, item.at) in written:
-                        yield self._not_evaluated(plan.definition, item.at, item.cause, item.message)
+                        yield self._not_evaluated(plan.definition, item.at, item.cause, item.message, item.covers_after)
 
     def _move_watermarks(
         self, connection: sa.Connection, plans: Sequence[Plan], marks: dict[str, Mark], present: Present
@@ -219,6 +226,8 @@ class Planner:
         note_jumps(connection, began, present.now)
         back = {name: until for name, mark in marks.items() if (until := mark.set_back_to(present.now)) is not None}
         set_back(connection, back)
+        if back:
+            append_all(connection, [set_back_draft(back, present.now)])
         move_watermarks(connection, [plan.definition.id for plan in plans], present.now)
 
     def _publish(
@@ -265,8 +274,10 @@ class Planner:
         self.troubles.over(monitor, doing)
         return recorded
 
-    def _not_evaluated(self, definition: MonitorDefinition, at: datetime, cause: SlotCause, message: str) -> Evaluation:
-        return self.evaluator.not_evaluated(scheduled_slot(definition, at), cause, message)
+    def _not_evaluated(
+        self, definition: MonitorDefinition, at: datetime, cause: SlotCause, message: str, covers: str | None = None
+    ) -> Evaluation:
+        return self.evaluator.not_evaluated(scheduled_slot(definition, at), cause, message, covers)
 
 
 def _comes_due(definition: MonitorDefinition) -> bool:

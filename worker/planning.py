@@ -73,6 +73,8 @@ class PassedOver:
     at: datetime
     cause: SlotCause
     message: str
+    covers_after: str | None = None
+    """Where it stands for many: see `monitors.evaluation.NotMade`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,4 +192,4 @@ def _overtaken(schedule: Schedule, slots: OpenSlots, run: Sequence[datetime], pa
 
 def _with_those_before(oldest: PassedOver, mark: str) -> PassedOver:
     message = f"{oldest.message}; so were all slots before it, after {mark}"
-    return PassedOver(oldest.at, oldest.cause, message)
+    return PassedOver(oldest.at, oldest.cause, message, mark)

@@ -160,6 +160,7 @@ def measure_rows(evaluation_id: str, measures: Iterable[MeasuredValue]) -> Itera
 
 def _payload(made: Evaluation, rows_root: str) -> dict[str, Json]:
     not_made = made.outcome if isinstance(made.outcome, NotMade) else None
+    covers = {"covers_after": not_made.covers_after} if not_made and not_made.covers_after else {}
     return {
         "schema": PAYLOAD_VERSION,
         "evaluation_id": made.evaluation_id,
@@ -182,6 +183,7 @@ def _payload(made: Evaluation, rows_root: str) -> dict[str, Json]:
         "recorded_truncated": made.recorded_truncated,
         **made.baselines_json(),
         "rows_root": rows_root,
+        **covers,
     }
 
 

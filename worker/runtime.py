@@ -26,13 +26,13 @@ from worker.claims import OpenSlot, SlotKey, claim, following_slots, hand_out, t
 from worker.due import Refresh
 from worker.evaluate import Evaluator, Recorded, Slot, scheduled_slot, tell
 from worker.heartbeat import heartbeat
+from worker.in_force import Definitions, InForce, Superseded
 from worker.lifesign import LifeSign
 from worker.planner import Planner
 from worker.planning import ON_TIME
 from worker.processes import Daemon, mark_end, mark_tick
 from worker.stores import read_only
 from worker.troubles import Troubles
-from worker.watching import WatchedWorkspace
 
 LONGEST_BATCH = timedelta(minutes=10)
 """What the time limits of a batch's monitors may come to; beyond it, the slots of one object type are split."""
@@ -72,7 +72,7 @@ class Runtime:
     clock: Clock
     """The store's, by which leases end."""
     lease: timedelta
-    watched: WatchedWorkspace
+    in_force: InForce
     evaluator: Callable[[Contract], Evaluator]
     deliver: Callable[[], None] | None = None
     """Sends what waits in the outbox; None where nothing is to be sent."""
@@ -90,6 +90,8 @@ class Runtime:
     process: str = field(default_factory=process_name)
     """Names this process among all that ever were."""
     troubles: Troubles = field(default_factory=Troubles)
+    look_at_files: Callable[[Definitions | None], None] | None = None
+    """Tells where the workspace's files differ from what is in force."""
 
     def take_over(self, process: str) -> None:
         """Gives back what an earlier process held that is known to be dead, so that nobody waits for its leases.
@@ -102,12 +104,10 @@ class Runtime:
 
     def tick(self) -> Tick:
         """Plans what came due, ends what was begun too often, and says what is to be run."""
-        _, contract, monitors = self.watched.current().require()
-        planner = Planner(self.evaluator(contract), self.store, self.clock, self.published, self.on_time, self.troubles)
-        ended = (*planner.give_up(monitors), *planner.withdraw(monitors, self.lease))
-        passed_over = (*ended, *planner.plan(monitors))
-        for item in passed_over:
-            tell(item)
+        found = self.in_force.current()
+        if self.look_at_files is not None:
+            self.look_at_files(found)
+        passed_over = self._plan_latest(found)
         with self.store.begin() as connection:
             now = self.clock.now()
             waiting = hand_out(connection, now, self.lease)
@@ -115,7 +115,39 @@ class Runtime:
                 mark_tick(connection, self.daemon, now)
         if self.life_sign is not None:
             self.life_sign.after_tick()
-        return Tick(tuple(batches_of(waiting, monitors, contract.limits.timeout)), passed_over)
+        if found is None:
+            return Tick((), passed_over)
+        return Tick(tuple(batches_of(waiting, found.monitors, found.contract.limits.timeout)), passed_over)
+
+    def plan(self, found: Definitions) -> tuple[Recorded, ...]:
+        """Plans what came due by these definitions, and gives the slots that were recorded as not evaluated.
+
+        Raises:
+            Superseded: others are in force by now.
+        """
+        planner = Planner(
+            self.evaluator(found.contract),
+            self.store,
+            self.clock,
+            self.published,
+            self.on_time,
+            self.troubles,
+            found.require_latest,
+        )
+        ended = (*planner.give_up(found.monitors), *planner.withdraw(found.monitors, self.lease))
+        return (*ended, *planner.plan(found.monitors))
+
+    def _plan_latest(self, found: Definitions | None) -> tuple[Recorded, ...]:
+        if found is None:
+            return ()
+        try:
+            passed_over = self.plan(found)
+        except Superseded:
+            _log.info("something else was published; the next tick goes by that")
+            return ()
+        for item in passed_over:
+            tell(item)
+        return passed_over
 
     def end(self) -> None:
         """Says that nobody ticks here any more."""
@@ -133,15 +165,16 @@ class Runtime:
             keys: the slots.
             goes_on: asked before each further round.
         """
-        _, contract, monitors = self.watched.current().require()
-        known = {definition.id: definition for definition in monitors}
         until = self.clock.now() + LONGEST_FURTHER
         while keys:
+            found = self.in_force.current()
+            if found is None:
+                return
             owner = f"{self.process}:{uuid.uuid4().hex}"
-            slots = self._claim(keys, known, owner)
+            slots = self._claim(keys, {definition.id: definition for definition in found.monitors}, owner)
             keeping: Callable[[], AbstractContextManager[None]]
             keeping = partial(heartbeat, self.store, owner, self.clock, self.lease)
-            yield from self.evaluator(contract).evaluate(slots, self.store, keeping)
+            yield from self.evaluator(found.contract).evaluate(slots, self.store, keeping)
             if not slots or not goes_on() or self.clock.now() >= until:
                 return
             with read_only(self.store).connect() as connection:

@@ -1,4 +1,4 @@
-"""A workspace whose contract and monitors are read again when their files change."""
+"""The workspace's files beside what is in force. That they differ is told, since nothing follows from it by itself."""
 
 from __future__ import annotations
 
@@ -8,44 +8,33 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TypeAlias
 
-from trivet.findings import Finding
-from worker.workspace import CONTRACT_FILE, CONTRACT_FOLDER, MONITORS_FOLDER, SETTINGS_FILE, Workspace, read_workspace
+from worker.applying import workspace_content
+from worker.in_force import Definitions
+from worker.publication import changes
+from worker.workspace import CONTRACT_FILE, CONTRACT_FOLDER, MONITORS_FOLDER, SETTINGS_FILE, read_workspace
 
 _Stamps: TypeAlias = "tuple[tuple[str, int, int, int], ...]"
 _log = logging.getLogger(__name__)
 
 
-class WatchedWorkspace:
-    """The last workspace that was without fault; settings in force stay those that the process began with.
-
-    Raises:
-        InputError: the files are at fault at the beginning, so that there is no last good state.
-    """
+class WatchedFiles:
+    """The files of one workspace, read where they or the publication changed."""
 
     def __init__(self, path: Path, environment: Mapping[str, str]) -> None:
         self._path = path
         self._environment = environment
         self._lock = threading.Lock()
-        self._stamps = self._look()
-        self._good = read_workspace(path, environment)
-        self._good.require()
+        self._seen: tuple[_Stamps, int | None] | None = None
 
-    def current(self) -> Workspace:
-        """The workspace as its files say it; while they are at fault, as they said it last."""
+    def look(self, in_force: Definitions | None) -> None:
+        """Logs how the files differ from what is in force, once for each change of either."""
         with self._lock:
-            stamps = self._look()
-            if stamps != self._stamps:
-                self._stamps = stamps
-                self._read_again()
-            return self._good
-
-    def _read_again(self) -> None:
-        read = read_workspace(self._path, self._environment)
-        if read.findings or read.contract is None:
-            _tell(read.findings)
-        else:
-            _log.info("the workspace changed and was read again: %d monitors", len(read.monitors))
-            self._good = read
+            seen = (self._look(), in_force.seq if in_force is not None else None)
+            if seen == self._seen:
+                return
+            self._seen = seen
+        if told := difference(self._path, self._environment, in_force):
+            _log.warning("%s", told)
 
     def _look(self) -> _Stamps:
         """What tells a changed file: its time of change, its size, and whether it is still the same file."""
@@ -62,7 +51,23 @@ class WatchedWorkspace:
         return tuple(stamps)
 
 
-def _tell(findings: tuple[Finding, ...]) -> None:
-    _log.error("the workspace changed and is at fault; it stays in force as it was before")
-    for finding in findings:
-        _log.error("%s", finding)
+def difference(path: Path, environment: Mapping[str, str], in_force: Definitions | None) -> str | None:
+    """How a workspace's files differ from what is in force, and what to do; None where they do not, or there are none.
+
+    A worker's machine may have no files but the settings.
+    """
+    if in_force is None:
+        return "nothing is in force yet, so nothing comes due; run `trivet apply`"
+    read = read_workspace(path, environment)
+    if read.contract is None and not read.documents and not _has_contract(path):
+        return None
+    if read.findings:
+        return f"the files are at fault and have no effect: {read.findings[0]}; mend them, then run `trivet apply`"
+    different = changes(in_force.content, workspace_content(read))
+    if not different:
+        return None
+    return f"the files differ from what is in force ({different.words()}); run `trivet apply`"
+
+
+def _has_contract(path: Path) -> bool:
+    return (path / CONTRACT_FILE).exists() or any((path / CONTRACT_FOLDER).glob("*.yaml"))

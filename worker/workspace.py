@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from catalog.contract import Contract
@@ -35,6 +35,8 @@ class Workspace:
     contract: Contract | None
     monitors: tuple[MonitorDefinition, ...]
     findings: tuple[Finding, ...]
+    documents: tuple[Document, ...] = field(default=(), repr=False)
+    """The monitor files, as far as they could be read."""
 
     def require_settings(self) -> Settings:
         """The settings.
@@ -80,7 +82,8 @@ def read_workspace(path: Path, environment: Mapping[str, str]) -> Workspace:
         loaded = load_monitors(monitor_documents, contract, receivers)
         monitors = loaded.monitors
         findings += loaded.findings
-    return Workspace(path, settings.settings, settings, contract, monitors, tuple(findings))
+    documents = tuple(monitor_documents)
+    return Workspace(path, settings.settings, settings, contract, monitors, tuple(findings), documents)
 
 
 def _read_settings(path: Path, environment: Mapping[str, str]) -> SettingsResult:

@@ -100,6 +100,11 @@ def slots(store: sa.Engine) -> list[Any]:
     return rows(store, slot, slot.c.scheduled_for)
 
 
+def evaluated(store: sa.Engine) -> int:
+    """How many evaluations were made."""
+    return sum(row["status"] == "completed" for row in rows(store, evaluation))
+
+
 def running_slot(store: sa.Engine) -> Any:
     """The slot that somebody works on."""
     return next((row for row in slots(store) if row["state"] == SlotState.RUNNING), None)

@@ -18,6 +18,7 @@ from tests.acceptance.daemons import (
     QUICK,
     all_ended,
     assert_each_slot_has_one_result,
+    evaluated,
     history,
     kill,
     opened,
@@ -61,11 +62,6 @@ def production(url: str, broker: str) -> dict[str, str]:
 def migrate(workspace: Path, environment: Mapping[str, str] = QUICK) -> None:
     ended = finish(start("db", "upgrade", at=workspace, environment=environment))
     assert ended.code == 0, ended.err
-
-
-def evaluated(store: sa.Engine) -> int:
-    """How many evaluations were made."""
-    return sum(row["status"] == "completed" for row in rows(store, evaluation))
 
 
 def settled(store: sa.Engine) -> datetime:
@@ -217,7 +213,7 @@ def test_after_a_long_outage_what_was_missed_is_bounded_and_told(workspace: Path
     migrate(workspace)
     with opened(f"sqlite:///{workspace / 'trivet.db'}") as store:
         with running(workspace, "run", environment=QUICK) as daemon:
-            wait_for(lambda: rows(store, watermark), daemon)
+            wait_for(lambda: slots(store), daemon)
             stop(daemon)
         long_ago = utc_text(datetime.now(UTC) - timedelta(days=30))
         with store.begin() as connection:

@@ -23,13 +23,14 @@ from trivet.clock import utc_text
 from trivet.documents import read_yaml
 from trivet.errors import InputError, UnavailableError, UsageError
 from trivet.settings import load_settings
+from worker.applying import Applied
 from worker.bootstrap import Wiring
 from worker.embedded import EmbeddedDaemon, only_daemon
 from worker.evaluate import Recorded, manual_slots
 from worker.refreshes import Published
 from worker.runtime import Runtime
 from worker.tables import evaluation, slot, watermark
-from worker.watching import WatchedWorkspace
+from worker.workspace import read_workspace
 
 ROOT = Path(__file__).parents[2]
 
@@ -43,8 +44,7 @@ def wiring(tmp_path: Path) -> Wiring:
     settings = load_settings(None, {}).settings
     assert settings is not None
     made = Wiring(workspace, settings, {})
-    contract = WatchedWorkspace(workspace, {}).current().contract
-    assert contract is not None
+    _, contract, _ = read_workspace(workspace, {}).require()
     made.ingest(contract)
     return made
 
@@ -52,8 +52,14 @@ def wiring(tmp_path: Path) -> Wiring:
 @pytest.fixture
 def runtime(wiring: Wiring) -> Iterator[Runtime]:
     made = wiring.runtime()
+    published(wiring, made)
     yield made
     made.store.dispose()
+
+
+def published(wiring: Wiring, runtime: Runtime) -> Applied:
+    """What came of putting the workspace's files in force."""
+    return wiring.publisher(runtime.store).publish(read_workspace(wiring.path, {}), "somebody")
 
 
 def edit(workspace: Path, old: str, new: str) -> None:
@@ -83,44 +89,69 @@ def run_until(daemon: EmbeddedDaemon, what: Callable[[], Any]) -> None:
     assert not thread.is_alive()
 
 
-def test_a_workspace_is_read_again_when_it_changes(wiring: Wiring) -> None:
-    watched = WatchedWorkspace(wiring.path, {})
-    first = watched.current()
-    assert watched.current() is first
-    edit(wiring.path, "temperature > 5", "temperature > 4")
-    second = watched.current()
-    assert second is not first
-    assert first.monitors[0].definition_hash != second.monitors[0].definition_hash
-    assert watched.current() is second
-
-
-def test_a_file_at_fault_leaves_the_workspace_as_it_was_and_is_told_once(
+def test_a_daemon_with_nothing_in_force_waits_and_says_so_once(
     wiring: Wiring, caplog: pytest.LogCaptureFixture
 ) -> None:
-    watched = WatchedWorkspace(wiring.path, {})
-    first = watched.current()
-    edit(wiring.path, "temperature > 5", "temprature > 5")
-    assert watched.current() is first
-    assert "monitors/example.yaml:" in caplog.text
-    assert "temprature" in caplog.text
-    caplog.clear()
-    assert watched.current() is first
+    runtime = wiring.runtime()
+    assert [runtime.tick().batches for _ in range(3)] == [(), (), ()]
+    told = [record.getMessage() for record in caplog.records if record.name == "worker.watching"]
+    assert told == ["nothing is in force yet, so nothing comes due; run `trivet apply`"]
+    published(wiring, runtime)
+    runtime.tick()
+    found = runtime.in_force.current()
+    assert found is not None
+    assert [item.id for item in found.monitors] == ["reading-too-warm"]
+    runtime.store.dispose()
+
+
+def test_files_that_were_edited_have_no_effect_until_they_are_published(
+    wiring: Wiring, runtime: Runtime, caplog: pytest.LogCaptureFixture
+) -> None:
+    before = runtime.in_force.current()
+    assert before is not None
+    runtime.tick()
     assert caplog.text == ""
-    edit(wiring.path, "temprature > 5", "temperature > 6")
-    assert watched.current() is not first
+    edit(wiring.path, "temperature > 5", "temperature > 4")
+    for _ in range(3):
+        runtime.tick()
+    assert runtime.in_force.current() is before
+    told = "the files differ from what is in force (changed reading-too-warm (breach_when)); run `trivet apply`"
+    assert [record.getMessage() for record in caplog.records] == [told]
+    caplog.clear()
+    published(wiring, runtime)
+    runtime.tick()
+    after = runtime.in_force.current()
+    assert after is not None
+    assert after.monitors[0].definition_hash != before.monitors[0].definition_hash
+    assert runtime.in_force.current() is after
+    assert caplog.text == ""
 
 
-def test_a_contract_that_is_gone_leaves_the_workspace_as_it_was(wiring: Wiring) -> None:
-    watched = WatchedWorkspace(wiring.path, {})
-    first = watched.current()
-    (wiring.path / "contract.yaml").unlink()
-    assert watched.current() is first
-
-
-def test_a_daemon_does_not_begin_with_a_workspace_at_fault(wiring: Wiring) -> None:
-    edit(wiring.path, "temperature > 5", "temperature >")
+def test_files_at_fault_are_told_once_and_change_nothing(
+    wiring: Wiring, runtime: Runtime, caplog: pytest.LogCaptureFixture
+) -> None:
+    before = runtime.in_force.current()
+    edit(wiring.path, "temperature > 5", "temprature > 5")
     with pytest.raises(InputError):
-        wiring.runtime()
+        published(wiring, runtime)
+    for _ in range(2):
+        runtime.tick()
+    assert runtime.in_force.current() is before
+    (record,) = caplog.records
+    assert record.getMessage().startswith("the files are at fault and have no effect: monitors/example.yaml:")
+    assert "temprature" in caplog.text
+
+
+def test_a_worker_needs_no_files_but_the_settings(
+    wiring: Wiring, runtime: Runtime, caplog: pytest.LogCaptureFixture
+) -> None:
+    shutil.rmtree(wiring.path / "monitors")
+    (wiring.path / "contract.yaml").unlink()
+    runtime.tick()
+    found = runtime.in_force.current()
+    assert found is not None
+    assert [item.id for item in found.monitors] == ["reading-too-warm"]
+    assert caplog.text == ""
 
 
 def test_the_daemon_evaluates_what_comes_due_and_delivers(runtime: Runtime) -> None:
@@ -168,7 +199,7 @@ def in_breach(wiring: Wiring, receiver: str) -> Wiring:
     (wiring.path / "trivet.yaml").write_text(f"receivers: {{desk: {receiver}}}\n", "utf-8")
     edit(wiring.path, "enabled: true", "notify: [desk]")
     telling = replace(wiring, settings=settings)
-    _, contract, monitors = WatchedWorkspace(wiring.path, {}).current().require()
+    _, contract, monitors = read_workspace(wiring.path, {}).require()
     store = telling.store()
     slots = manual_slots(monitors, contract, wiring.clock.now())
     assert [item.evaluation.verdict for item in telling.evaluator(contract).evaluate(slots, store)] == ["breach"]
@@ -239,9 +270,10 @@ def test_a_warehouse_that_is_published_is_seen_by_itself_and_planned_once(wiring
         with wiring.engine().snapshot() as snapshot:
             return str(snapshot.identity.generation)
 
+    assert ticks(1) == [], "nothing is in force"
+    wiring.publish_first()
     assert ticks(2) == []
-    contract = WatchedWorkspace(wiring.path, {}).current().contract
-    assert contract is not None
+    _, contract, _ = read_workspace(wiring.path, {}).require()
     expected = []
     for _ in range(2):
         wiring.ingest(contract)
@@ -285,6 +317,7 @@ def test_a_monitor_that_catches_up_goes_on_without_waiting_for_ticks(
     monkeypatch.setattr("worker.runtime.LONGEST_FURTHER", timedelta(minutes=10))
     edit(wiring.path, "enabled: true", "catch_up: all")
     made = wiring.runtime()
+    published(wiring, made)
     made.tick()
     with made.store.begin() as connection:
         before = utc_text(wiring.clock.now() - timedelta(seconds=20))

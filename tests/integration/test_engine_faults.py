@@ -29,7 +29,7 @@ from trivet.settings import load_settings
 from trivet.verdicts import NotMadeReason
 from worker.bootstrap import Wiring
 from worker.runtime import Runtime
-from worker.watching import WatchedWorkspace
+from worker.workspace import read_workspace
 
 ROOT = Path(__file__).parents[2]
 SETTINGS = "warehouse: {memory: 100MB, threads: 2, spill: spill, spill_limit: 1MB}\n"
@@ -54,12 +54,12 @@ class Watched:
         monitors.write_text(text, "utf-8")
         (self.path / "trivet.yaml").write_text(SETTINGS, "utf-8")
         settings = load_settings(read_yaml(SETTINGS, file="trivet.yaml").document, {}).settings
-        contract = WatchedWorkspace(self.path, {}).current().contract
+        _, contract, _ = read_workspace(self.path, {}).require()
         assert settings is not None
-        assert contract is not None
         self.clock = FixedClock(datetime(2026, 11, 30, 6, tzinfo=UTC))
         self.wiring = Wiring(self.path, settings, {}, self.clock)
         self.wiring.ingest(contract)
+        self.wiring.publish_first()
         self.runtime: Runtime = self.wiring.runtime()
         self.warehouse = self.wiring.warehouse
         self.runtime.tick()

@@ -24,7 +24,7 @@ from worker.bootstrap import Wiring
 from worker.processes import stale_after
 from worker.pulse import Pulse
 from worker.stores import open_store
-from worker.watching import WatchedWorkspace
+from worker.workspace import read_workspace
 
 ROOT = Path(__file__).parents[2]
 NOW = datetime(2026, 11, 30, 6, tzinfo=UTC)
@@ -44,9 +44,8 @@ def wiring(tmp_path: Path) -> Wiring:
     path = tmp_path / "workspace"
     shutil.copytree(ROOT / "examples" / "empty", path)
     settings = load_settings(None, {}).settings
-    contract = WatchedWorkspace(path, {}).current().contract
+    _, contract, _ = read_workspace(path, {}).require()
     assert settings is not None
-    assert contract is not None
     made = Wiring(path, settings, {}, FixedClock(NOW))
     made.ingest(contract)
     made.store().dispose()

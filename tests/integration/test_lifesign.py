@@ -25,7 +25,7 @@ from worker.bootstrap import Wiring
 from worker.embedded import EmbeddedDaemon
 from worker.lifesign import LifeSign
 from worker.runtime import Runtime
-from worker.watching import WatchedWorkspace
+from worker.workspace import read_workspace
 
 ROOT = Path(__file__).parents[2]
 CANARY = "hunter2hunter2"
@@ -50,9 +50,9 @@ def wiring(tmp_path: Path, receiver: Receiver) -> Wiring:
     shutil.copytree(ROOT / "examples" / "empty", path)
     environment = {"PING_URL": receiver.url(f"/{CANARY}")}
     made = Wiring(path, settings("{heartbeat: 'env:PING_URL', every: 1s, insecure: true}"), environment)
-    contract = WatchedWorkspace(path, {}).current().contract
-    assert contract is not None
+    _, contract, _ = read_workspace(path, {}).require()
     made.ingest(contract)
+    made.publish_first()
     return made
 
 
