@@ -6,8 +6,9 @@ import getpass
 import logging
 import os
 import uuid
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
 
 import sqlalchemy as sa
 
@@ -20,8 +21,8 @@ from trivet.clock import Clock, utc_text
 from trivet.errors import TrivetError, UnavailableError
 from worker.due import Refresh
 from worker.in_force import Definitions, InForce, Superseded, last_publication
-from worker.planned_slots import begin_watermarks, note_refreshes
-from worker.planning import Present, first_mark
+from worker.planned_slots import all_watermarks, begin_watermarks, note_refreshes
+from worker.planning import Mark, Present, first_mark
 from worker.publication import (
     Changes,
     Content,
@@ -32,8 +33,8 @@ from worker.publication import (
     payload_of,
 )
 from worker.publishing import published_texts
+from worker.set_backs import SetBack, set_back_draft
 from worker.stores import read_only
-from worker.tables import watermark
 from worker.workspace import Workspace
 
 _MOST_TRIES = 5
@@ -142,17 +143,26 @@ class Publisher:
     ) -> int:
         # Planners hold the watermarks of what they plan, and look for a newer publication once they hold them. So with
         # all of them in hand no monitor is planned by the old definitions any more.
-        marks = _watermarks(connection)
+        marks = all_watermarks(connection)
         content, now = files.content, self.clock.now()
         beginning = _beginning(before, content, marks)
         touched = {*different.added, *(name for name, _ in different.changed)}
         present = Present(now, content.time_zone, published=published)
         first = {item.id: first_mark(item, present) for item in files.monitors if item.id in beginning | touched}
-        begin_watermarks(connection, {name: mark for name, mark in first.items() if name in beginning})
+        back = _set_backs(beginning, marks, now)
+        reached = {name: marks[name].planned_until for name in beginning & marks.keys()}
+        reached |= {item.monitor: item.planned_until for item in back}
+        # Not before what was planned already, lest slots be judged by two definitions.
+        begun = {
+            name: replace(first[name], planned_until=max(first[name].planned_until, reached.get(name, "")))
+            for name in beginning
+        }
+        begin_watermarks(connection, begun)
         # A schedule that was changed to one after refreshes owes none of those before.
         seen = {name: mark.refresh for name, mark in first.items() if mark.refresh is not None}
         note_refreshes(connection, {name: text for name, text in seen.items() if not _followed(before, name)})
-        planned_until = dict.fromkeys(content.monitors) | marks | {name: utc_text(now) for name in beginning}
+        until = {name: mark.planned_until for name, mark in (marks | begun).items()}
+        planned_until: dict[str, str | None] = {**dict.fromkeys(content.monitors), **until}
         texts = published_texts(files.contract, [item for item in files.monitors if item.id in touched])
         lacking = missing_texts(connection, texts)
         head(connection, for_update=True)
@@ -161,7 +171,8 @@ class Publisher:
             raise Superseded
         payload = payload_of(content, different, planned_until, previous=previous, at=utc_text(now), by=by)
         publication = Draft(EntryType.PUBLICATION, uuid.uuid4().hex, payload)
-        return append_all(connection, [*lacking, publication])[-1].seq
+        told = [set_back_draft(back, now)] if back else []
+        return append_all(connection, [*lacking, *told, publication])[-1].seq
 
 
 def person() -> str:
@@ -190,13 +201,7 @@ def _seq(publication: Publication | None) -> int | None:
     return publication.seq if publication is not None else None
 
 
-def _watermarks(connection: sa.Connection) -> dict[str, str]:
-    """All watermarks, locked until the transaction ends."""
-    rows = connection.execute(sa.select(watermark).order_by(watermark.c.monitor).with_for_update())
-    return {row.monitor: row.planned_until for row in rows}
-
-
-def _beginning(before: Publication | None, content: Content, marks: Mapping[str, str]) -> set[str]:
+def _beginning(before: Publication | None, content: Content, marks: Mapping[str, Mark]) -> set[str]:
     """The monitors that come due and were not due before.
 
     They begin now, since the time in which a monitor was absent or disabled is not due; any other goes on where it was
@@ -207,6 +212,12 @@ def _beginning(before: Publication | None, content: Content, marks: Mapping[str,
         for name, item in content.monitors.items()
         if item.schedule() is not None and not (name in marks and _was_due(before, name))
     }
+
+
+def _set_backs(beginning: Collection[str], marks: Mapping[str, Mark], now: datetime) -> list[SetBack]:
+    """The marks, of monitors that begin again, that a clock which ran ahead had left in the future."""
+    back = {name: until for name in beginning if name in marks and (until := marks[name].set_back_to(now)) is not None}
+    return [SetBack(name, marks[name].planned_until, until) for name, until in back.items()]
 
 
 def _followed(before: Publication | None, monitor: str) -> bool:

@@ -17,7 +17,7 @@ from trivet.canonical import Json
 from trivet.clock import utc_text
 from trivet.verdicts import Trigger
 from worker.publication import Publication, UnreadablePublication, read_publication
-from worker.set_backs import read_set_back
+from worker.set_backs import read_set_backs
 from worker.timetable import Timetable
 
 TYPES = (EntryType.EVALUATION, EntryType.PUBLICATION, EntryType.CLOCK_SET_BACK)
@@ -148,8 +148,8 @@ class _Reader:
                 if entry.entry_type == EntryType.PUBLICATION:
                     self._publication(read_publication(entry.seq, payload))
                 elif entry.entry_type == EntryType.CLOCK_SET_BACK:
-                    for name, until in read_set_back(payload).items():
-                        self._of(name).timetable.set_back(entry.seq, _instant(until))
+                    for found in read_set_backs(payload):
+                        self._of(found.monitor).timetable.set_back(found)
                 elif payload["trigger"] == Trigger.SCHEDULE:
                     self._evaluation(entry.seq, payload)
             except UnreadablePublication as error:
@@ -230,7 +230,7 @@ def _report(name: str, monitor: _Monitor, period: Period, first: Publication | N
             report.ended += len(entries) == 1
         elif _is_unjudged(monitor, at, entries, first):
             report.unjudged += 1
-        elif all(monitor.timetable.was_due_ahead(at, seq) for seq in entries):
+        elif monitor.timetable.was_due_ahead(at):
             report.ahead += 1
         else:
             report.unexpected.append(at)

@@ -105,7 +105,16 @@ def pass_over(connection: sa.Connection, slots: Mapping[SlotKey, MonitorDefiniti
 
 def watermarks(connection: sa.Connection, monitors: Sequence[str]) -> dict[str, Mark]:
     """The watermarks of some monitors, locked until the transaction ends."""
-    statement = sa.select(watermark).where(watermark.c.monitor.in_(monitors)).order_by(watermark.c.monitor)
+    return _marks(connection, sa.select(watermark).where(watermark.c.monitor.in_(monitors)))
+
+
+def all_watermarks(connection: sa.Connection) -> dict[str, Mark]:
+    """Every watermark, locked until the transaction ends: nobody plans meanwhile."""
+    return _marks(connection, sa.select(watermark))
+
+
+def _marks(connection: sa.Connection, statement: sa.Select[Any]) -> dict[str, Mark]:
+    rows = connection.execute(statement.order_by(watermark.c.monitor).with_for_update())
     return {
         row.monitor: Mark(
             row.planned_until,
@@ -115,7 +124,7 @@ def watermarks(connection: sa.Connection, monitors: Sequence[str]) -> dict[str, 
             row.jumped_from,
             row.jumped_until,
         )
-        for row in connection.execute(statement.with_for_update())
+        for row in rows
     }
 
 

@@ -47,7 +47,7 @@ from worker.planned_slots import (
 from worker.planning import ON_TIME, Mark, OpenSlots, Plan, Present, first_mark, plan_monitor
 from worker.publishing import published_texts
 from worker.reconstruction import contract_of, definition_of
-from worker.set_backs import set_back_draft
+from worker.set_backs import SetBack, set_back_draft
 from worker.tables import SlotState
 from worker.troubles import Troubles
 
@@ -227,7 +227,8 @@ class Planner:
         back = {name: until for name, mark in marks.items() if (until := mark.set_back_to(present.now)) is not None}
         set_back(connection, back)
         if back:
-            append_all(connection, [set_back_draft(back, present.now)])
+            found = [SetBack(name, marks[name].planned_until, until) for name, until in back.items()]
+            append_all(connection, [set_back_draft(found, present.now)])
         move_watermarks(connection, [plan.definition.id for plan in plans], present.now)
 
     def _publish(

@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 from monitors.definition import Schedule
 from worker.due import DueSlot, due_slots
 from worker.publication import Publication
+from worker.set_backs import SetBack
 
 _MOMENT = timedelta(microseconds=1)
 
@@ -46,12 +47,25 @@ class _Rule:
         return self.schedule.delay + self.schedule.jitter if self.schedule is not None else timedelta()
 
 
+@dataclass(frozen=True, slots=True)
+class _Ahead:
+    """A stretch of time over which slots were planned by a clock that ran ahead."""
+
+    until: datetime
+    """Its beginning: up to here all is as it was."""
+    was: datetime
+    """Its end."""
+    rules: tuple[_Rule, ...]
+    """What was known then."""
+
+
 class Timetable:
     """The schedules of one monitor, one after the other."""
 
     def __init__(self, monitor: str) -> None:
         self._monitor = monitor
         self._rules: list[_Rule] = []
+        self._ahead: list[_Ahead] = []
 
     def add(self, publication: Publication) -> None:
         """Takes in what a publication, later than all before, says of the monitor.
@@ -73,10 +87,12 @@ class Timetable:
                 return
         self._rules.append(rule)
 
-    def set_back(self, seq: int, after: datetime) -> None:
+    def set_back(self, found: SetBack) -> None:
         """Takes in that the monitor is planned again from an instant on, since the clock had run ahead."""
         if self._rules:
-            self._rules.append(replace(self._rules[-1], seq=seq, after=after))
+            until, was = datetime.fromisoformat(found.planned_until), datetime.fromisoformat(found.was)
+            self._ahead.append(_Ahead(until, was, tuple(self._rules)))
+            self._rules.append(replace(self._rules[-1], after=until))
 
     @property
     def begins(self) -> datetime | None:
@@ -104,16 +120,14 @@ class Timetable:
         for number, rule in enumerate(self._rules):
             yield rule, min((later.after for later in self._rules[number + 1 :]), default=None)
 
-    def was_due_ahead(self, instant: datetime, seq: int) -> bool:
-        """Whether a slot was due by what was in force when an entry was written, and something later took its place.
-
-        So it is where a clock ran ahead and was set right, and something else was published before the slot's time.
-        """
-        governing = next((rule for rule in reversed(self._rules) if rule.after < instant), None)
-        if governing is None or governing.seq < seq:
-            return False
-        rule = next((rule for rule in reversed(self._rules) if rule.seq < seq), None)
-        return rule is not None and rule.is_due(instant)
+    def was_due_ahead(self, instant: datetime) -> bool:
+        """Whether a slot was due while the clock ran ahead, by what was in force then."""
+        return any(
+            rule.is_due(instant)
+            for item in self._ahead
+            for rule in item.rules
+            if item.until < instant + rule.longest_wait and instant <= item.was
+        )
 
 
 def _all_slots(schedule: Schedule, zone: ZoneInfo, after: datetime, until: datetime, monitor: str) -> Iterator[DueSlot]:

@@ -64,7 +64,7 @@ def slot_of(entry: Entry) -> tuple[str, datetime]:
 
 def end_all(processes: Processes) -> None:
     """Lets time pass, with a daemon at work, until no slot is open."""
-    for _ in range(20):
+    for _ in range(300):
         processes.run(processes.tick())
         if all(row["state"] in ("done", "quarantined") for row in rows(processes.store, slot)):
             return

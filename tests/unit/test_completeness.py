@@ -57,6 +57,10 @@ def ledger(history: str) -> Iterator[Entry]:
             minute, _, says = word[1:].partition(":")
             yield publication(seq, previous, minute, says)
             previous = seq
+        elif word.startswith("S"):
+            was, _, until = word[1:].partition("<")
+            marks = [{"id": "m", "was": text(was), "planned_until": text(until)}]
+            yield Entry(seq, "clock_set_back", json.dumps({"monitors": marks}))
         else:
             minute, _, after = word.partition(">")
             yield result(seq, minute, after or None)
