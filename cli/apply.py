@@ -31,8 +31,12 @@ def apply(invocation: Invocation, dry_run: bool, by: str | None) -> int:
     if dry_run and wiring.store_is_missing():
         done = Applied(changes(None, workspace_content(workspace)), None, published=False)
     else:
-        publisher = wiring.publisher(wiring.store())
-        done = publisher.compare(workspace) if dry_run else publisher.publish(workspace, who)
+        store = wiring.store()
+        try:
+            publisher = wiring.publisher(store)
+            done = publisher.compare(workspace) if dry_run else publisher.publish(workspace, who)
+        finally:
+            store.dispose()
     _tell(invocation, done, who if done.published else None)
     return Exit.FINE
 
