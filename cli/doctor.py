@@ -21,7 +21,7 @@ from worker.bootstrap import Wiring
 from worker.in_force import InForce
 from worker.stores import read_only
 from worker.watching import difference
-from worker.workspace import Workspace
+from worker.workspace import Workspace, read_workspace
 
 
 @click.command()
@@ -109,7 +109,7 @@ def _in_force(wiring: Wiring) -> Iterator[Observation]:
         if found is None:
             yield Observation("in force", True, "nothing was published yet; `trivet run` or `trivet apply` does it")
             return
-        told = difference(wiring.path, wiring.environment, found)
+        told = difference(read_workspace(wiring.path, wiring.environment), found)
     except TrivetError as error:
         yield Observation("in force", False, str(error))
         return

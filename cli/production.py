@@ -16,7 +16,11 @@ from worker.processes import DaemonKind
 @command
 def beat(invocation: Invocation) -> int:
     """Send a tick to the workers again and again, until stopped."""
-    run_beat(make_app(invocation.wiring()))
+    wiring = invocation.wiring()
+    app = make_app(wiring)
+    # Where nothing is in force yet, files that are at fault are told at once, and not by a line of the log.
+    wiring.prepared()
+    run_beat(app)
     return Exit.FINE
 
 
@@ -29,4 +33,4 @@ def worker(invocation: Invocation) -> int:
     # What is named and cannot be read is said at once, and not by every task.
     wiring.signing_key()
     wiring.life_sign()
-    return run_worker(make_app(wiring), level, partial(wiring.at_end, DaemonKind.WORKER))
+    return run_worker(make_app(wiring, wiring.prepared()), level, partial(wiring.at_end, DaemonKind.WORKER))

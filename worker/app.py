@@ -23,6 +23,7 @@ from celery.signals import setup_logging
 
 from trivet.logs import set_up_logs
 from worker.bootstrap import Wiring
+from worker.preparing import Prepared
 from worker.tasks import PLAN, register
 from worker.workspace import read_workspace
 
@@ -41,8 +42,12 @@ def _our_logs(loglevel: int | str | None = None, **_others: object) -> None:
     set_up_logs(sys.stderr, loglevel or "WARNING")
 
 
-def make_app(wiring: Wiring) -> Celery:
+def make_app(wiring: Wiring, prepared: Prepared | None = None) -> Celery:
     """The application of one workspace.
+
+    Args:
+        wiring: builds its parts.
+        prepared: what was read before a worker forks; each of its processes reads that for itself if absent.
 
     Raises:
         UsageError: the settings name no broker.
@@ -52,7 +57,7 @@ def make_app(wiring: Wiring) -> Celery:
     app = Celery("trivet", broker=wiring.broker_url(), set_as_current=False)
     app.publish_first = wiring.publish_first
     app.conf.update(_conf(scheduler.tick, scheduler.workers))
-    register(app, wiring)
+    register(app, wiring, prepared)
     return app
 
 

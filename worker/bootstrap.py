@@ -26,9 +26,9 @@ from catalog.engines.spill import sweep_spill
 from catalog.expressions.baselines import BaselineRule
 from ledger.checkpoints import CheckpointPolicy
 from ledger.entries import EntryType
-from ledger.keys import SigningKey, read_signing_key
+from ledger.keys import SigningKey
 from ledger.reading import last_seq
-from ledger.verification.notes import NotANote, PublicKey, read_key
+from ledger.verification.notes import PublicKey
 from monitors.definition import MonitorDefinition
 from sources.check import check_columns
 from sources.ingest import ingest
@@ -44,8 +44,10 @@ from worker.evaluate import Evaluator
 from worker.failures import FailureLog
 from worker.history import StoreHistory
 from worker.in_force import InForce
+from worker.keys import public_keys_of, signing_key_of
 from worker.lifesign import LifeSign
 from worker.planning import ON_TIME
+from worker.preparing import Prepared, prepare
 from worker.probing import Probe, store_probe, warehouse_probe
 from worker.processes import Daemon, DaemonKind, mark_end
 from worker.refreshes import Published
@@ -151,18 +153,32 @@ class Wiring:
         """
         return resolve_reference(reference, self.environment, self._read_secret)
 
-    def runtime(self, write: Callable[[str], None] | None = None, kind: DaemonKind = DaemonKind.RUN) -> Runtime:
+    def prepared(self) -> Prepared:
+        """What is read before a process forks.
+
+        Raises:
+            InputError: nothing is in force yet, and the files, which would be, are at fault.
+        """
+        return prepare(WatchedFiles(self.path, self.environment), self.store)
+
+    def runtime(
+        self,
+        write: Callable[[str], None] | None = None,
+        kind: DaemonKind = DaemonKind.RUN,
+        prepared: Prepared | None = None,
+    ) -> Runtime:
         """The parts of a daemon, for one process: what it opens must not be taken over a fork.
 
         Args:
-            kind: as what it ticks.
             write: where receivers of kind stdout write; standard output if absent.
+            kind: as what it ticks.
+            prepared: what was read for it.
 
         Raises:
             InputError: a secret cannot be read.
             UnavailableError: as `store` does.
         """
-        files = WatchedFiles(self.path, self.environment)
+        prepared = prepared or Prepared(WatchedFiles(self.path, self.environment))
         store = self.store()
         clock = store_clock(store, self.clock)
         deliver = None
@@ -181,7 +197,7 @@ class Wiring:
             store,
             clock,
             scheduler.lease,
-            InForce(store),
+            InForce(store, prepared.known),
             evaluator,
             deliver,
             seal,
@@ -189,22 +205,16 @@ class Wiring:
             self.life_sign(),
             Published(self.warehouse, self.engine()),
             max(ON_TIME, 2 * scheduler.tick),
-            look_at_files=files.look,
+            look_at_files=prepared.files.look,
         )
 
     def publisher(self, store: sa.Engine) -> Publisher:
         """What publishes contract and monitors to the store."""
         clock, scheduler = store_clock(store, self.clock), self.settings.scheduler
         refreshes = Published(self.warehouse, self.engine())
-        runtime = Runtime(
-            store,
-            clock,
-            scheduler.lease,
-            InForce(store),
-            self.evaluator,
-            published=refreshes,
-            on_time=max(ON_TIME, 2 * scheduler.tick),
-        )
+        on_time = max(ON_TIME, 2 * scheduler.tick)
+        known = InForce(store)
+        runtime = Runtime(store, clock, scheduler.lease, known, self.evaluator, published=refreshes, on_time=on_time)
         return Publisher(store, clock, runtime.plan, refreshes)
 
     def publish_first(self) -> None:
@@ -273,12 +283,7 @@ class Wiring:
             InputError: it is named, and cannot be read or is no key.
         """
         reference = self.settings.ledger.key
-        if reference is None:
-            return None
-        try:
-            return read_signing_key(self.secret(reference).reveal())
-        except ValueError as error:
-            raise InputError([Finding(str(reference), None, "ledger.key", str(error))]) from None
+        return None if reference is None else signing_key_of(reference, self.secret)
 
     def public_keys(self) -> tuple[PublicKey, ...]:
         """The keys by which checkpoints are checked; none where none is known.
@@ -286,14 +291,7 @@ class Wiring:
         Raises:
             InputError: a key of the settings cannot be read or is none.
         """
-        key = self.signing_key()
-        found = [key.public] if key is not None else []
-        for number, text in enumerate(self.settings.ledger.keys):
-            try:
-                found.append(read_key(text))
-            except NotANote as error:
-                raise InputError([Finding("settings", None, f"ledger.keys[{number}]", str(error))]) from None
-        return tuple(dict.fromkeys(found))
+        return public_keys_of(self.signing_key(), self.settings.ledger.keys)
 
     def witness_files(self) -> tuple[Path, ...]:
         """The files that checkpoints are copied to."""
@@ -351,7 +349,9 @@ class Wiring:
 
     def store_is_missing(self) -> bool:
         """Whether the store is a SQLite file that does not exist."""
-        return self._is_missing_file(self.store_url())
+        url = self.store_url()
+        file = url.removeprefix("sqlite:///")
+        return file != url and not Path(file).exists()
 
     def unchecked_store(self) -> sa.Engine:
         """The audit store at whatever revision it is, for `trivet db`."""
@@ -386,10 +386,6 @@ class Wiring:
         if isinstance(url, SecretRef):
             return resolve_reference(url, self.environment, self._read_secret).reveal()
         return url
-
-    def _is_missing_file(self, url: str) -> bool:
-        file = url.removeprefix("sqlite:///")
-        return file != url and not Path(file).exists()
 
     def _read_secret(self, name: str) -> str:
         return (self.path / name).read_text("utf-8")

@@ -10,6 +10,7 @@ from celery import Celery
 from worker.bootstrap import Wiring
 from worker.claims import SlotKey
 from worker.failures import FailureLog
+from worker.preparing import Prepared
 from worker.processes import DaemonKind
 from worker.runtime import LONGEST_FURTHER, Runtime
 
@@ -21,13 +22,19 @@ _MARGIN = 60 + LONGEST_FURTHER.total_seconds()
 """Seconds of a batch beside its queries: opening, recording, waiting for others that record, and further slots."""
 
 
-def register(app: Celery, wiring: Wiring) -> None:
-    """Gives an application its tasks."""
+def register(app: Celery, wiring: Wiring, prepared: Prepared | None = None) -> None:
+    """Gives an application its tasks.
+
+    Args:
+        app: the application.
+        wiring: builds what they need.
+        prepared: what was read before the processes that run them are forked.
+    """
 
     @cache
     def runtime() -> Runtime:
         # Built by the first task, which is after the fork: connections do not survive one.
-        return wiring.runtime(kind=DaemonKind.WORKER)
+        return wiring.runtime(kind=DaemonKind.WORKER, prepared=prepared)
 
     ticks = FailureLog("a tick failed; the next one looks again")
 

@@ -38,6 +38,11 @@ class Workspace:
     documents: tuple[Document, ...] = field(default=(), repr=False)
     """The monitor files, as far as they could be read."""
 
+    @property
+    def defines_anything(self) -> bool:
+        """Whether there is a contract or a monitor, be it at fault: some machines have no files but the settings."""
+        return self.contract is not None or bool(self.documents) or bool(_contract_files(self.path))
+
     def require_settings(self) -> Settings:
         """The settings.
 

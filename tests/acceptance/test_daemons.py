@@ -191,6 +191,19 @@ def test_the_celery_parts_want_a_broker(small: Path, name: str) -> None:
     assert "set scheduler.mode to celery, and scheduler.broker" in ended.err
 
 
+@pytest.mark.parametrize("name", ["beat", "worker"])
+def test_the_celery_parts_refuse_files_at_fault_that_would_be_put_in_force(
+    small: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRIVET_SCHEDULER__MODE", "celery")
+    monkeypatch.setenv("TRIVET_SCHEDULER__BROKER", "redis://127.0.0.1:1/0")
+    replace_in(small / "monitors" / "example.yaml", "temperature > 5", "temprature > 5")
+    ended = trivet(name, at=small)
+    assert ended.code == 65
+    assert "monitors/example.yaml" in ended.err
+    assert "temprature" in ended.err
+
+
 def test_the_embedded_daemon_does_not_run_beside_celery(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TRIVET_SCHEDULER__MODE", "celery")
     monkeypatch.setenv("TRIVET_SCHEDULER__BROKER", "redis://127.0.0.1:1/0")
