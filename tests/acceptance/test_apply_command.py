@@ -229,9 +229,9 @@ def assert_an_export_says_the_same(
     assert completeness(workspace, environment, *period, folder) == (0, found)
     lines = (folder / "entries.jsonl").read_text("utf-8").splitlines()
     results = [number for number, line in enumerate(lines) if json.loads(line)["entry_type"] == "evaluation"]
-    taken = json.loads(json.loads(lines.pop(results[3]))["payload"])
-    repeated = json.loads(json.loads(lines[results[5]])["payload"])
+    taken, repeated = (json.loads(json.loads(lines[results[number]])["payload"]) for number in (3, 5))
     lines.append(lines[results[5]])
+    del lines[results[3]]
     alone = workspace / "changed.jsonl"
     alone.write_text("\n".join(lines), "utf-8")
     code, changed = completeness(workspace, environment, *period, alone)
