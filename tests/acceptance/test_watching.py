@@ -214,7 +214,7 @@ def a_slot(at: datetime, state: SlotState, **more: Any) -> sa.Executable:
 
 
 def planned(until: datetime) -> sa.Executable:
-    return sa.insert(watermark).values(monitor="reading-too-warm", planned_until=utc_text(until))
+    return sa.update(watermark).values(planned_until=utc_text(until))
 
 
 @pytest.fixture
@@ -222,6 +222,13 @@ def stored(workspace: Path) -> Path:
     """The workspace with a store in which nothing happened yet."""
     assert trivet("db", "upgrade", at=workspace).code == 0
     return workspace
+
+
+@pytest.fixture
+def applied(stored: Path) -> Path:
+    """The workspace with its monitor in force: what daemons go by, and so what may be overdue."""
+    assert trivet("apply", at=stored).code == 0
+    return stored
 
 
 def test_the_doctor_says_that_no_daemon_has_run_yet(stored: Path) -> None:
@@ -255,29 +262,31 @@ OVERDUE: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("name", OVERDUE)
-def test_the_doctor_finds_a_slot_that_waits_for_too_long(stored: Path, name: str) -> None:
+def test_the_doctor_finds_a_slot_that_waits_for_too_long(applied: Path, name: str) -> None:
     row, message = OVERDUE[name]
     now = datetime.now(UTC)
-    change(stored, planned(now), a_slot(now - timedelta(minutes=10), **row))
+    change(applied, planned(now), a_slot(now - timedelta(minutes=10), **row))
     told = message.format(slot=utc_text(now - timedelta(minutes=10)))
-    assert observations(stored)["monitor reading-too-warm"] == (False, told)
+    assert observations(applied)["monitor reading-too-warm"] == (False, told)
 
 
-def test_the_doctor_finds_that_nothing_was_planned(stored: Path) -> None:
+def test_the_doctor_finds_that_nothing_was_planned(applied: Path) -> None:
     since = datetime.now(UTC) - timedelta(hours=3)
-    change(stored, planned(since))
+    change(applied, planned(since))
     told = f"overdue: came due after {utc_text(since)} and was not planned; see that a daemon runs"
-    assert observations(stored)["monitor reading-too-warm"] == (False, told)
-    replace_in(stored / "monitors" / "example.yaml", "enabled: true", "enabled: false")
-    assert "monitor reading-too-warm" not in observations(stored)
+    assert observations(applied)["monitor reading-too-warm"] == (False, told)
+    replace_in(applied / "monitors" / "example.yaml", "enabled: true", "enabled: false")
+    assert observations(applied)["monitor reading-too-warm"] == (False, told), "no daemon goes by edited files"
+    assert trivet("apply", at=applied).code == 0
+    assert "monitor reading-too-warm" not in observations(applied)
 
 
-def test_the_doctor_leaves_alone_what_runs_and_what_is_not_due_for_long(stored: Path) -> None:
+def test_the_doctor_leaves_alone_what_runs_and_what_is_not_due_for_long(applied: Path) -> None:
     now = datetime.now(UTC)
     held = {"lease_until": utc_text(now + timedelta(minutes=5))}
     old, young = now - timedelta(minutes=10), now - timedelta(seconds=5)
-    change(stored, planned(now), a_slot(old, SlotState.RUNNING, **held), a_slot(young, SlotState.PLANNED))
-    assert "monitor reading-too-warm" not in observations(stored)
+    change(applied, planned(now), a_slot(old, SlotState.RUNNING, **held), a_slot(young, SlotState.PLANNED))
+    assert "monitor reading-too-warm" not in observations(applied)
 
 
 def test_the_doctor_connects_to_receivers_and_to_the_heartbeats_address(
