@@ -43,7 +43,6 @@ def run_daemon(invocation: Invocation) -> int:
     wiring = invocation.wiring(workspace)
     process = process_name()
     with only_daemon(lock_file(wiring), process) as before:
-        publish(invocation, wiring, workspace)
         telling = threading.Lock()
 
         def report(recorded: Recorded) -> None:
@@ -56,7 +55,9 @@ def run_daemon(invocation: Invocation) -> int:
             with telling:
                 invocation.output.tell(text)
 
+        # Whatever the settings name must be there before anything is written.
         runtime = replace(wiring.runtime(tell), process=process)
+        publish(invocation, wiring, workspace)
         runtime.take_over(before)
         daemon = EmbeddedDaemon(runtime, settings.scheduler.workers, report)
         stop = stop_signal()

@@ -174,6 +174,7 @@ def test_the_doctor_finds_nothing_wrong_with_the_demo(demo: Path) -> None:
         "ontology.employee_pay",
         "ontology.award_rate",
         "store",
+        "in force",
         "checkpoints",
         "daemon",
         "receiver console",
@@ -183,6 +184,7 @@ def test_the_doctor_finds_nothing_wrong_with_the_demo(demo: Path) -> None:
     ]
     assert all(fine for fine, _ in found.values())
     assert found["files"][1] == "read and checked"
+    assert found["in force"][1].startswith("nothing was published yet")
     assert found["ontology.employee_pay"][1] == "14 columns as declared"
     assert found["store"][1].startswith("ledger at entry ")
 
