@@ -8,6 +8,7 @@ from dataclasses import replace
 from catalog.contract import Contract, ObjectType, Property
 from catalog.datatypes import BOOLEAN, INTEGER, TEXT
 from catalog.engines.port import HeldName
+from compiler import names
 from compiler.marks import MarkNames
 
 
@@ -27,7 +28,8 @@ def with_baselines(contract: Contract, columns: Sequence[str]) -> Contract:
 
 def with_groups(contract: Contract, columns: Sequence[str]) -> Contract:
     """The contract with the held groups behind its own relations; what they hold needs no type to be read."""
-    held = ObjectType("groups", HeldName.GROUPS.value, (columns[0],), tuple(Property(name, TEXT) for name in columns))
+    spelled = [names.spelled(name) for name in columns]
+    held = ObjectType("groups", HeldName.GROUPS.value, (spelled[0],), tuple(Property(name, TEXT) for name in spelled))
     return replace(contract, object_types=(*contract.object_types, held))
 
 

@@ -6,6 +6,8 @@ a blank, which no property name can contain.
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections.abc import Iterable
 
 MEMBER = "member"
@@ -17,6 +19,19 @@ SUPERSEDED_FROM = "superseded from"
 
 UNEXPECTED = "unexpected"
 """Whether a group was found although nothing expected it."""
+
+_UNPRINTED = re.compile(r"[^ !#-~]")
+
+
+def spelled(name: str) -> str:
+    """A name as queries spell it.
+
+    Figures are named by their text, in which a condition may have texts of its own. An engine takes names that differ
+    by case for one, and the referee refuses letters beyond ASCII and control characters; a hash tells such names apart.
+    """
+    if '"' not in name:
+        return name
+    return f"{_UNPRINTED.sub('_', name)} #{hashlib.sha256(name.encode('utf-8')).hexdigest()[:12]}"
 
 
 def text(name: str) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from compiler.dialects.dialect import Dialect
+from compiler.names import spelled
 
 Selection: TypeAlias = tuple[str, str]
 """An expression and the name it is given."""
@@ -48,7 +49,7 @@ def with_clause(relations: Sequence[Relation], body: str, dialect: Dialect) -> s
     used = identifiers_in(body)
     kept: list[Relation] = []
     for relation in reversed(relations):
-        wanted = {name for _, name in relation.selections} & used or {relation.selections[0][1]}
+        wanted = {name for _, name in relation.selections if spelled(name) in used} or {relation.selections[0][1]}
         narrowed = _narrowed(relation, wanted)
         kept.append(narrowed)
         for item in (narrowed, *narrowed.beside):
@@ -65,5 +66,5 @@ def _narrowed(relation: Relation, wanted: set[str]) -> Relation:
 
 
 def identifiers_in(text: str) -> set[str]:
-    """Every quoted name in a text. Names inside string literals count too, which keeps too much, never too little."""
+    """Every quoted name in a text, as it is spelled there. Names inside string literals count too, which keeps too much, never too little."""
     return {name.replace('""', '"') for name in _IDENTIFIER.findall(text)}

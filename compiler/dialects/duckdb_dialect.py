@@ -15,6 +15,7 @@ from string import ascii_lowercase, ascii_uppercase
 from catalog.datatypes import DataType, Kind
 from catalog.periods import Period
 from compiler.dialects.dialect import Dialect
+from compiler.names import spelled
 
 _BLANKS = "' ' || CHR(9) || CHR(10) || CHR(11) || CHR(12) || CHR(13)"
 _NUMBER = r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)"
@@ -33,7 +34,7 @@ class DuckDBDialect(Dialect):
     name = "duckdb"
 
     def identifier(self, name: str) -> str:
-        return '"' + name.replace('"', '""') + '"'
+        return '"' + spelled(name).replace('"', '""') + '"'
 
     def text(self, value: str) -> str:
         return "'" + value.replace("'", "''") + "'"
