@@ -11,7 +11,7 @@ from catalog.engines.port import HeldName
 from catalog.expressions.aggregates import figure_type
 from catalog.expressions.baselines import BaselineRule
 from catalog.expressions.printing import print_operand
-from catalog.expressions.tree import Aggregate, BaselineRef, PropertyRef
+from catalog.expressions.tree import Aggregate, BaselineRef
 from compiler import names
 from compiler.compiled import HeldBaselines
 from compiler.dialects.dialect import Dialect
@@ -107,7 +107,7 @@ class MeasuredSql:
         texts = []
         for key in self._plan.grouping.keys:
             value = self._g(key.property)
-            of = self._plan.members.scope.resolve(PropertyRef(key.property)).type
+            of = self._plan.key_type(key)
             label = self._dialect.period_label(key.period, value) if key.period is not None else None
             texts.append(label or self._text(of, value))
         return texts

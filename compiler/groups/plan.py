@@ -8,10 +8,10 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from catalog.contract import LinkType, ObjectType, Property
-from catalog.datatypes import BOOLEAN, DATE, TIMESTAMP, Kind
+from catalog.datatypes import BOOLEAN, DATE, TIMESTAMP, DataType, Kind
 from catalog.expressions.aggregates import Figure, aggregates_of, figures_of
 from catalog.expressions.checking import Scope
-from catalog.expressions.groups import group_type
+from catalog.expressions.groups import GroupKey, group_type
 from catalog.expressions.lifting import lifted
 from catalog.expressions.tree import (
     Aggregate,
@@ -74,6 +74,16 @@ class GroupPlan:
         """Each key that expected rows name, with the operand under which its cause stands."""
         expect = self.grouping.expect
         return [(name, f"{expect.object}.{name}") for name in expect.keys] if expect is not None else []
+
+    def key_type(self, key: GroupKey) -> DataType:
+        """The type in which the groups hold a key: of decimals that of rows or of expected members, the finer one."""
+        own, expect = self.members.scope.resolve(PropertyRef(key.property)).type, self.grouping.expect
+        expected = None
+        if expect is not None and expect.object is not None and key.period is None:
+            plain = [item for item in self.grouping.keys if item.period is None]
+            source = self.rows.scope.contract.object_type(expect.object)
+            expected = source.find_property(expect.keys[plain.index(key)]) if source is not None else None
+        return own if expected is None else max(own, expected.type, key=lambda of: of.scale or 0)
 
 
 def plan_groups(

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
+from pathlib import Path
 
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
@@ -35,6 +36,7 @@ from monitors.baselines import group_key
 from monitors.definition import MonitorDefinition
 from tests.conformance.grouped_harness import definition_of
 from tests.conformance.harness import describe, snapshot_of
+from tests.conformance.test_group_cases import CONTRACT, case_of
 from tests.oracle.grouped_worlds import GroupedWorld, grouped_worlds
 from trivet.verdicts import Reason
 from worker.baselines import Past
@@ -117,3 +119,19 @@ def test_compiled_bounds_and_oracle_agree_on_every_group(bounded: BoundedWorld) 
     note(describe(world))
     note(f"{bounded.rule} comes to {bounded.held}")
     assert differences(found, expected) == []
+
+
+def test_a_group_has_one_key_however_many_digits_expected_members_are_written_with() -> None:
+    monitor = {
+        "group_by": ["turbidity"],
+        "expect": {"object": "reading", "key": "volume"},
+        "breach_when": "count() > baseline.usual",
+        "baselines": {"usual": {"of": "count()", "statistic": "mean", "last": 3, "min_history": 2}},
+    }
+    reading = "turbidity,volume\n2,2\n"
+    case = case_of(Path("case.yaml"), {"says": "", "monitor": monitor, "reading": reading, "members": {}})
+    past = _HeldPast({group_key(["turbidity"], ["2"]): Decimal(0)})
+    with snapshot_of(case.tables) as snapshot:
+        found = judge(case.definition, CONTRACT, snapshot, case.at, look_back=lambda *_: past)
+    assert [member.key for member in found.breached] == [{"turbidity": "2"}]
+    assert [(value.key, value.value) for value in found.measures] == [(group_key(["turbidity"], ["2"]), "1")]

@@ -61,10 +61,11 @@ def _cases() -> Iterator[Case]:
         if path.name == "contract.yaml":
             continue
         for item in yaml.safe_load(path.read_text("utf-8")):
-            yield _case(path, item)
+            yield case_of(path, item)
 
 
-def _case(path: Path, item: dict[str, Any]) -> Case:
+def case_of(path: Path, item: dict[str, Any]) -> Case:
+    """A case as a file has it."""
     monitor = {"id": "case", "object": "reading", "allow_empty": True, **item["monitor"]}
     text = yaml.safe_dump({"monitors": [monitor]}, width=1000, allow_unicode=True)
     document = read_yaml(text, file=path.name).document
