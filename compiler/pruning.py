@@ -66,5 +66,8 @@ def _narrowed(relation: Relation, wanted: set[str]) -> Relation:
 
 
 def identifiers_in(text: str) -> set[str]:
-    """Every quoted name in a text, as it is spelled there. Names inside string literals count too, which keeps too much, never too little."""
+    """Every quoted name in a text, as it is spelled there.
+
+    Names inside string literals count too, which keeps too much, never too little.
+    """
     return {name.replace('""', '"') for name in _IDENTIFIER.findall(text)}

@@ -80,6 +80,23 @@ class NotMade:
 
 
 @dataclass(frozen=True, slots=True)
+class FirstAttempt:
+    """An attempt that failed as a second one might not."""
+
+    started_at: datetime
+    finished_at: datetime
+    reason: NotMadeReason
+
+    def to_json(self) -> dict[str, Json]:
+        """As documents and the ledger hold it; without a message, since engines quote the values they trip over."""
+        return {
+            "started_at": utc_text(self.started_at),
+            "finished_at": utc_text(self.finished_at),
+            "reason": self.reason.value,
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class Evaluation:
     """One evaluation, made or not. Everything it says can be replayed from what it names."""
 
@@ -106,6 +123,8 @@ class Evaluation:
     """What later evaluations of the monitor may look back on."""
     baselines: tuple[BaselineUse, ...] = ()
     """What this one looked back on."""
+    first_attempt: FirstAttempt | None = None
+    """What was tried in vain before; None where the first attempt stands."""
 
     @property
     def verdict(self) -> Verdict:
@@ -149,6 +168,10 @@ class Evaluation:
         """What it looked back on, under one key; nothing where its monitor has no baseline."""
         return {"baselines": {use.rule.name: use.to_json() for use in self.baselines}} if self.baselines else {}
 
+    def first_attempt_json(self) -> dict[str, Json]:
+        """What was tried in vain before, under one key; nothing where the first attempt stands."""
+        return {} if self.first_attempt is None else {"first_attempt": self.first_attempt.to_json()}
+
     def to_json(self, ledger_seq: int | None) -> dict[str, Json]:
         """The document that `docs/reference/commands.md` describes."""
         not_made = self.outcome if isinstance(self.outcome, NotMade) else None
@@ -180,6 +203,7 @@ class Evaluation:
             },
             "recorded_truncated": self.recorded_truncated,
             **self.baselines_json(),
+            **self.first_attempt_json(),
             "engine": self.engine,
             "snapshot": self.snapshot_name,
             "ledger_seq": ledger_seq,

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import time
 import uuid
-from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from itertools import groupby
 from zoneinfo import ZoneInfo
@@ -22,10 +22,10 @@ from zoneinfo import ZoneInfo
 import sqlalchemy as sa
 
 from catalog.contract import Contract
-from catalog.engines.port import Engine, Snapshot
-from compiler.planning import CHUNK, why_readable
+from catalog.engines.port import Engine, Snapshot, WarehouseUnsteady
+from compiler.planning import why_readable
 from monitors.definition import MonitorDefinition
-from monitors.evaluation import Evaluation, NotMade
+from monitors.evaluation import Evaluation, FirstAttempt, NotMade
 from monitors.masking import Mask
 from trivet.clock import Clock, utc_text
 from trivet.errors import UnavailableError
@@ -39,21 +39,15 @@ from worker.masking import mask_of
 from worker.publishing import published_texts
 from worker.recording import record_all
 from worker.scanning import judge_many
+from worker.waiting import Slot, Waiting
 
 _log = logging.getLogger(__name__)
+RETRY_AFTER = timedelta(seconds=1)
+"""Between two attempts: a file that is copied or swapped is whole again by then."""
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
-    """One monitor at one instant: what a batch is made of."""
-
-    evaluation_id: str
-    definition: MonitorDefinition
-    at: datetime
-    """The scheduled instant, with the offset that people read it in."""
-    trigger: Trigger
-    claim: Claim | None = None
-    """The right to commit its result; None for one that nobody else can have, such as a person's."""
+def _sleep(duration: timedelta) -> None:
+    time.sleep(duration.total_seconds())
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +69,8 @@ class Evaluator:
     """Called with evaluations once they are recorded, in the same savepoint: both stand, or neither."""
     look_back: LookBack = no_look_back
     """Finds earlier values for a dry run; an evaluation that is recorded looks back in its own store."""
+    pause: Callable[[timedelta], object] = _sleep
+    """Lets time pass before what failed is tried again."""
 
     def under(self, contract: Contract) -> Evaluator:
         """The same evaluator for what was planned under another contract."""
@@ -100,42 +96,62 @@ class Evaluator:
         fault = None
         for batch in batches(slots, self.contract):
             with keeping():
-                evaluations = list(self.judge_batch(batch, store))
+                evaluations = self.judge_batch(batch, store)
             fault = (yield from self._record_batch(batch, evaluations, store)) or fault
         if fault is not None:
             raise fault
 
-    def judge_batch(self, batch: Sequence[Slot], store: sa.Engine | None) -> Iterator[Evaluation]:
-        """Judges the slots on one snapshot, and on a fresh one after a query that spoilt it."""
+    def judge_batch(self, batch: Sequence[Slot], store: sa.Engine | None) -> list[Evaluation]:
+        """Judges the slots on one snapshot, and on a fresh one after a query that spoilt it; gives them in order.
+
+        What failed as it might not a moment later is tried once more, within the monitor's time limit.
+        """
         mask = partial(mask_of, store)
         look_back = self.look_back if store is None else StoreHistory(store, self.contract)
-        waiting = Waiting(batch, self.contract)
+        waiting, made = Waiting(batch, self.contract), dict[str, Evaluation]()
         longest = max((time_limit(slot.definition, self.contract) for slot in batch), default=None)
         while waiting.slots:
+            if waiting.is_to_pause:
+                self.pause(RETRY_AFTER)
+                waiting.paused()
+            started = self.clock.now()
             try:
                 with self.engine.snapshot(longest) as snapshot:
-                    yield from self._judge_waiting(waiting, snapshot, mask, look_back)
+                    for item in self._judge_waiting(waiting, snapshot, mask, look_back):
+                        made[item.evaluation_id] = item
             except Exception as error:
-                # Opening failed, so nothing can be said of the data to any of those that wait.
+                fault = warehouse_fault(error)
+                tried = FirstAttempt(started, self.clock.now(), fault.reason)
+                if isinstance(error, WarehouseUnsteady) and waiting.put_off_all(tried):
+                    continue
+                # Nothing can be said of the data to any of those that wait.
                 for slot in waiting.slots:
-                    yield self._evaluation(slot, self.clock.now(), Judgement(warehouse_fault(error)), None)
-                return
+                    made[slot.evaluation_id] = self._evaluation(
+                        slot, started, Judgement(fault), None, waiting.first_attempt(slot)
+                    )
+                waiting.slots.clear()
+        return [made[slot.evaluation_id] for slot in batch]
 
     def _judge_waiting(
         self, waiting: Waiting, snapshot: Snapshot, mask: Callable[[], Mask], look_back: LookBack
     ) -> Iterator[Evaluation]:
         """Judges as many as the snapshot answers for."""
         while portion := waiting.next_portion():
-            started = self.clock.now()
+            started, began = self.clock.now(), time.monotonic()
             due = [(slot.definition, slot.at) for slot in portion.slots]
-            judged = judge_many(due, self.contract, snapshot, mask, look_back, readable=portion.readable)
+            judged = judge_many(
+                due, self.contract, snapshot, mask, look_back, readable=portion.readable, spent=portion.spent
+            )
             for slot in portion.slots:
                 with _concerning(slot):
                     judgement = next(judged)
                 if judgement is None:
                     waiting.separate(portion)
                     return
-                yield self._evaluation(slot, started, judgement, snapshot)
+                made = self._evaluation(slot, started, judgement, snapshot, waiting.first_attempt(slot))
+                if judgement.unsteady and waiting.put_off(slot, made, timedelta(seconds=time.monotonic() - began)):
+                    return
+                yield made
                 waiting.slots.pop(0)
                 if judgement.spoilt:
                     return
@@ -222,7 +238,14 @@ class Evaluator:
                     recorded.append(self.write(connection, evaluation))
         return recorded
 
-    def _evaluation(self, slot: Slot, started: datetime, judgement: Judgement, snapshot: Snapshot | None) -> Evaluation:
+    def _evaluation(
+        self,
+        slot: Slot,
+        started: datetime,
+        judgement: Judgement,
+        snapshot: Snapshot | None,
+        first_attempt: FirstAttempt | None = None,
+    ) -> Evaluation:
         return Evaluation(
             evaluation_id=slot.evaluation_id,
             definition=slot.definition,
@@ -241,51 +264,8 @@ class Evaluator:
             recorded_truncated=judgement.recorded_truncated,
             measures=judgement.measures,
             baselines=judgement.baselines,
+            first_attempt=first_attempt,
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Portion:
-    """Slots that are judged together, no monitor twice."""
-
-    slots: tuple[Slot, ...]
-    readable: bool = False
-    """Whether only the readable queries are left to be tried."""
-
-
-class Waiting:
-    """The slots of a batch that are not judged yet, in their order, and what was tried in vain for them."""
-
-    def __init__(self, batch: Sequence[Slot], contract: Contract) -> None:
-        self._contract = contract
-        self.slots = list(batch)
-        self._failed: Counter[str] = Counter()
-
-    def next_portion(self) -> Portion | None:
-        """The next slots that are judged together; None when all are judged."""
-        found: list[Slot] = []
-        for slot in self.slots[:CHUNK]:
-            failed = self._failed[slot.evaluation_id]
-            if not found and failed:
-                return Portion((slot,), readable=failed > 1)
-            alone = why_readable(slot.definition, self._contract) is not None
-            if not found and alone:
-                return Portion((slot,), readable=True)
-            if failed or alone or any(other.definition.id == slot.definition.id for other in found):
-                break
-            found.append(slot)
-        return Portion(tuple(found)) if found else None
-
-    def separate(self, portion: Portion) -> None:
-        """What the portion shares failed: its first slot is judged alone next, or each if none was judged.
-
-        A slot that failed alone is judged by the readable queries next, which never fail to say what is wrong.
-        """
-        blamed = portion.slots if self.slots[0] is portion.slots[0] else self.slots[:1]
-        if len(portion.slots) == 1:
-            self._failed[portion.slots[0].evaluation_id] = 2
-        else:
-            self._failed.update(slot.evaluation_id for slot in blamed)
 
 
 def tell(recorded: Recorded) -> None:

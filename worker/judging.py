@@ -17,7 +17,7 @@ from itertools import islice
 from typing import TypeAlias
 
 from catalog.contract import Contract, ObjectType
-from catalog.engines.port import EngineFault, HeldName, QueryTimeout, Snapshot, WarehouseMissing
+from catalog.engines.port import EngineFault, HeldName, QueryTimeout, Snapshot, WarehouseMissing, WarehouseUnsteady
 from catalog.expressions.tree import condition_links, uses_clock
 from compiler.compile import compile_groups, compile_monitor
 from compiler.compiled import CompiledMonitor, HeldGroups, MemberQuery
@@ -56,6 +56,8 @@ class Judgement:
     baselines: tuple[BaselineUse, ...] = ()
     spoilt: bool = False
     """A query failed inside the snapshot's transaction, so nothing more can be asked of it."""
+    unsteady: bool = False
+    """It failed as it might not a moment later."""
 
 
 def judge(
@@ -67,6 +69,7 @@ def judge(
     look_back: LookBack = no_look_back,
     *,
     readable: bool = False,
+    spent: timedelta = timedelta(),
 ) -> Judgement:
     """Judges every member of the population. Whatever goes wrong is a `NotMade`, never an exception.
 
@@ -78,6 +81,7 @@ def judge(
         mask: gives the mask of values that nobody may see, if there are any.
         look_back: finds the values that earlier evaluations recorded, for monitors with baselines.
         readable: whether the queries are to make groups themselves, each its own, even where these could be held.
+        spent: how much of the monitor's time limit an earlier attempt took.
     """
     hides = False
     try:
@@ -87,7 +91,7 @@ def judge(
         physical, clock = physical_columns(objects, snapshot), clock_of(definition, at)
         compiled = compiled_monitor(definition, contract, physical, clock)
         hides = compiled.plan.reads_masked
-        remaining, told_by = time_left(time_limit(definition, contract)), mask() if hides else UNMASKED
+        remaining, told_by = time_left(time_limit(definition, contract), spent), mask() if hides else UNMASKED
         asked: CompiledMonitor | HeldGroups = compiled
         if not readable and why_not_held(definition, contract, can_hold=snapshot.can_hold) is None:
             asked = compiled_groups(definition, contract, physical, clock)
@@ -103,7 +107,8 @@ def judge(
     except EngineFault as error:
         # Engines quote the values that they trip over.
         message = _WITHHELD if hides else str(error)
-        return Judgement(NotMade(NotMadeReason.ENGINE_ERROR, message), spoilt=True)
+        unsteady = isinstance(error, WarehouseUnsteady)
+        return Judgement(NotMade(NotMadeReason.ENGINE_ERROR, message), spoilt=True, unsteady=unsteady)
     except Exception as error:
         # A fault of ours must not stop the other monitors, nor pass for a quiet night.
         _log.error("monitor %s could not be judged", definition.id, exc_info=None if hides else error)
@@ -213,9 +218,9 @@ def time_limit(definition: MonitorDefinition, contract: Contract) -> timedelta:
     return contract.limits.timeout if definition.timeout is None else definition.timeout
 
 
-def time_left(timeout: timedelta) -> Callable[[], timedelta]:
-    """What is left of a time that runs from now; asking for it after its end raises `QueryTimeout`."""
-    deadline = time.monotonic() + timeout.total_seconds()
+def time_left(timeout: timedelta, spent: timedelta = timedelta()) -> Callable[[], timedelta]:
+    """What is left of a time that runs from now, or began before; asking after its end raises `QueryTimeout`."""
+    deadline = time.monotonic() + (timeout - spent).total_seconds()
 
     def remaining() -> timedelta:
         left = deadline - time.monotonic()

@@ -182,6 +182,7 @@ def _payload(made: Evaluation, rows_root: str) -> dict[str, Json]:
         "queries_hash": made.queries_hash,
         "recorded_truncated": made.recorded_truncated,
         **made.baselines_json(),
+        **made.first_attempt_json(),
         "rows_root": rows_root,
         **covers,
     }

@@ -24,7 +24,7 @@ from trivet.clock import Clock
 from trivet.logs import concerning
 from worker.claims import OpenSlot, SlotKey, claim, following_slots, hand_out, take_over
 from worker.due import Refresh
-from worker.evaluate import Evaluator, Recorded, Slot, scheduled_slot, tell
+from worker.evaluate import Evaluator, Recorded, scheduled_slot, tell
 from worker.heartbeat import heartbeat
 from worker.in_force import Definitions, InForce, Superseded
 from worker.lifesign import LifeSign
@@ -33,6 +33,7 @@ from worker.planning import ON_TIME
 from worker.processes import Daemon, mark_end, mark_tick
 from worker.stores import read_only
 from worker.troubles import Troubles
+from worker.waiting import Slot
 
 LONGEST_BATCH = timedelta(minutes=10)
 """What the time limits of a batch's monitors may come to; beyond it, the slots of one object type are split."""

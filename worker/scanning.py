@@ -77,6 +77,7 @@ def judge_many(
     look_back: LookBack = no_look_back,
     *,
     readable: bool = False,
+    spent: timedelta = timedelta(),
 ) -> Iterator[Judgement | None]:
     """Judges monitors of one object type, each of them once, in their order.
 
@@ -90,10 +91,11 @@ def judge_many(
         mask: gives the mask of values that nobody may see, if there are any.
         look_back: finds the values that earlier evaluations recorded; monitors that need any are judged readably.
         readable: whether the readable queries are to judge them, whatever the rule says.
+        spent: how much of its time limit an earlier attempt took, of a monitor that is judged alone.
     """
     definitions = [definition for definition, _ in due]
-    if readable or not _can_scan(definitions, contract, snapshot):
-        yield from (judge(definition, contract, snapshot, at, mask, look_back) for definition, at in due)
+    if readable or spent or not _can_scan(definitions, contract, snapshot):
+        yield from (judge(definition, contract, snapshot, at, mask, look_back, spent=spent) for definition, at in due)
         return
     try:
         faults = [view_fault(involved_objects(definition, contract), snapshot) for definition in definitions]

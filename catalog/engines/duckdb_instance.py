@@ -15,7 +15,14 @@ from pathlib import Path
 
 import duckdb
 
-from catalog.engines.port import EngineFault, QueryTimeout, QueryTooLarge, SnapshotIdentity, WarehouseMissing
+from catalog.engines.port import (
+    EngineFault,
+    QueryTimeout,
+    QueryTooLarge,
+    SnapshotIdentity,
+    WarehouseMissing,
+    WarehouseUnsteady,
+)
 
 ALIAS = "warehouse"
 
@@ -120,6 +127,8 @@ def faults() -> Iterator[None]:
         raise
     except (duckdb.OutOfMemoryException, MemoryError) as error:
         raise QueryTooLarge(_one_line(error)) from None
+    except duckdb.IOException as error:
+        raise WarehouseUnsteady(_one_line(error)) from None
     except duckdb.Error as error:
         raise EngineFault(_one_line(error)) from None
 

@@ -45,6 +45,10 @@ class WarehouseMissing(EngineFault):
     """There is no warehouse to look at."""
 
 
+class WarehouseUnsteady(EngineFault):
+    """The warehouse could not be read, and perhaps can be a moment later: it is locked, or being written."""
+
+
 class QueryTimeout(EngineFault):
     """The query ran longer than it may."""
 

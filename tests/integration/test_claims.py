@@ -18,9 +18,9 @@ from tests.integration.scheduling import LEASE, Scheduled, scheduled_monitors
 from tests.integration.worlds import NOW, a_warehouse, assert_verifies, rows
 from trivet.clock import FixedClock, SystemClock
 from worker.claims import SlotKey, extend_leases
-from worker.evaluate import Slot
 from worker.heartbeat import heartbeat
 from worker.tables import evaluation, member, slot
+from worker.waiting import Slot
 
 ONE, TWO, THREE = "a-own", "b-linked", "c-own"
 
