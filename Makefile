@@ -6,6 +6,7 @@
 #   make test PYTEST_PROCESSES=                   all in one process, in order
 #   make test PYTHON=python3.12                   with another interpreter (after make clean)
 #   make bench BENCH=verdicts ROWS=100000         a quick look at one benchmark; without ROWS it takes a while
+#   make soak MINUTES=30 SEED=11                  daemons on both stores under random faults, for so long
 #   make lock LOCK_ARGS=--upgrade                 newest versions within the ranges of pyproject.toml
 
 PYTHON ?= python3
@@ -37,7 +38,7 @@ export NO_MKDOCS_2_WARNING := 1
 .DELETE_ON_ERROR:
 # `make lint test` means lint, then test; and pip must not run twice at once in one environment.
 .NOTPARALLEL:
-.PHONY: help demo test lint format docs bench lock clean
+.PHONY: help demo test lint format docs bench soak lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -66,6 +67,9 @@ bench: $(DEV) ## run the benchmarks, or one of them, and write docs/performance.
 	$(BIN)/python -m benchmarks $(if $(BENCH),--bench $(BENCH)) $(if $(ROWS),--rows $(ROWS)) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(WRITE),--write)
 	$(if $(BENCH),,$(BIN)/python -m benchmarks.ledger)
 	$(if $(BENCH),,$(BIN)/python -m benchmarks.planning)
+
+soak: $(DEV) ## do something to the daemons every two seconds, and see that nothing is lost
+	$(BIN)/python -m tests.soak $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED))
 
 lock: $(CREATED) ## write requirements/*.txt anew from pyproject.toml
 	$(BIN)/python -c 'import uv' 2>/dev/null || $(PIP) install --quiet 'uv>=0.9'

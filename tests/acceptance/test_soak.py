@@ -1,0 +1,22 @@
+"""One minute of the soak; `make soak MINUTES=30` is the long one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.soak.soaking import soak
+
+pytestmark = pytest.mark.slow
+
+SEED = 11
+
+
+def test_a_minute_of_faults_on_both_stores_loses_doubles_and_falsifies_nothing(tmp_path: Path) -> None:
+    ended = soak(tmp_path, 60, SEED)
+    assert not ended.failures, "\n".join(ended.lines())
+    assert {report.ground for report in ended.reports} == {"sqlite", "postgresql"}
+    for report in ended.reports:
+        assert len(report.faults) >= 5
+        assert report.results["completed"] >= 2
