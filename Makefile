@@ -67,6 +67,7 @@ bench: $(DEV) ## run the benchmarks, or one of them, and write docs/performance.
 	$(BIN)/python -m benchmarks $(if $(BENCH),--bench $(BENCH)) $(if $(ROWS),--rows $(ROWS)) $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(WRITE),--write)
 	$(if $(BENCH),,$(BIN)/python -m benchmarks.ledger)
 	$(if $(BENCH),,$(BIN)/python -m benchmarks.planning)
+	$(if $(BENCH),,$(BIN)/python -m benchmarks.sustained)
 
 soak: $(DEV) ## do something to the daemons every two seconds, and see that nothing is lost
 	$(BIN)/python -m tests.soak $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED))
