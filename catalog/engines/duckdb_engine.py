@@ -7,7 +7,6 @@ engine's own, should the thread come late; and above both the runner's, which en
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
@@ -19,12 +18,11 @@ import duckdb
 from catalog.engines.duckdb_instance import ALIAS, begin, faults, hold_file, open_locked
 from catalog.engines.port import HeldName, SnapshotIdentity
 from catalog.engines.spill import spill_folder
+from catalog.engines.watchdog import Watchdog
 from catalog.referee.certified import CertifiedQuery, Purpose
 from trivet.errors import InternalError
 
 _FETCH = 10_000
-_INTERRUPT_EVERY = 0.02
-"""Seconds between two interrupts of a query that is past its time."""
 BACKSTOP = timedelta(seconds=5)
 """How long after a query's time the engine ends it by itself."""
 
@@ -67,12 +65,14 @@ class DuckDBEngine:
         _require_process(self._process)
         with spill_folder(self._spill) as spill, faults():
             connection, status = hold_file(self._path, lambda: self._open(spill, longest))
+            watchdog = Watchdog(connection.interrupt)
             try:
                 identity = begin(connection, status)
-                yield DuckDBSnapshot(connection, identity, self._memory_of(identity))
+                yield DuckDBSnapshot(connection, identity, watchdog, self._memory_of(identity))
             finally:
                 # Closing it in a child of the process that opened it would end that child by a segmentation fault.
                 if os.getpid() == self._process:
+                    watchdog.close()
                     connection.close()
 
     def _memory_of(self, identity: SnapshotIdentity) -> Remembered | None:
@@ -107,10 +107,12 @@ class DuckDBSnapshot:
         self,
         connection: duckdb.DuckDBPyConnection,
         identity: SnapshotIdentity,
+        watchdog: Watchdog,
         memory: Remembered | None = None,
     ) -> None:
         self._connection = connection
         self.identity = identity
+        self._watchdog = watchdog
         self._memory = {} if memory is None else memory
         self._columns: dict[str, Mapping[str, str] | None] = {}
         self._process = os.getpid()
@@ -129,7 +131,7 @@ class DuckDBSnapshot:
         """The rows of a certified query. The time runs until the last row is fetched."""
         _require_process(self._process)
         _require_monitor(query)
-        with _time_limit(self._connection, timeout), faults():
+        with self._watchdog.limit(timeout), faults():
             result = self._connection.execute(query.sql)
             while rows := result.fetchmany(_FETCH):
                 yield from rows
@@ -138,7 +140,7 @@ class DuckDBSnapshot:
         """Keeps the rows of a certified query in a temporary table, which even a read-only transaction may make."""
         _require_process(self._process)
         _require_monitor(query)
-        with _time_limit(self._connection, timeout), faults():
+        with self._watchdog.limit(timeout), faults():
             self._connection.execute(f"CREATE OR REPLACE TEMPORARY TABLE {name} AS {query.sql}")
 
     def supply(
@@ -148,7 +150,7 @@ class DuckDBSnapshot:
         listed = list(rows)
         values = [[row[place] for row in listed] for place, _ in enumerate(columns)]
         selected = ", ".join(f"UNNEST(CAST(? AS VARCHAR[])) AS {_quoted(column)}" for column in columns)
-        with _time_limit(self._connection, timeout), faults():
+        with self._watchdog.limit(timeout), faults():
             self._connection.execute(f"CREATE OR REPLACE TEMPORARY TABLE {name} AS SELECT {selected}", values)
 
     def remembered(self, query: CertifiedQuery, timeout: timedelta) -> list[tuple[Any, ...]]:
@@ -183,27 +185,3 @@ def _require_process(process: int) -> None:
 def _require_monitor(query: CertifiedQuery) -> None:
     if query.purpose is not Purpose.MONITOR:
         raise InternalError(f"a query for purpose {query.purpose} has no business in the monitor profile")
-
-
-@contextmanager
-def _time_limit(connection: duckdb.DuckDBPyConnection, timeout: timedelta) -> Iterator[None]:
-    """Interrupts the connection's query once `timeout` has passed, again and again until it ends.
-
-    A single interrupt can fall between two statements, where it is lost and the query runs for ever.
-    """
-    ended = threading.Event()
-
-    def watch() -> None:
-        if ended.wait(timeout.total_seconds()):
-            return
-        while not ended.is_set():
-            connection.interrupt()
-            ended.wait(_INTERRUPT_EVERY)
-
-    watchdog = threading.Thread(target=watch, name="trivet-query-watchdog", daemon=True)
-    watchdog.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        watchdog.join()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -12,6 +12,7 @@ import duckdb
 from catalog.engines.duckdb_engine import DuckDBSnapshot
 from catalog.engines.duckdb_instance import ALIAS, faults
 from catalog.engines.port import SnapshotIdentity
+from catalog.engines.watchdog import Watchdog
 
 _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "threads": 1,
@@ -56,7 +57,8 @@ class FixtureEngine:
             connection.execute("SET enable_external_access = false")
             connection.execute("SET lock_configuration = true")
             connection.execute("BEGIN TRANSACTION READ ONLY")
-            yield DuckDBSnapshot(connection, _NOWHERE)
+            with closing(Watchdog(connection.interrupt)) as watchdog:
+                yield DuckDBSnapshot(connection, _NOWHERE, watchdog)
 
 
 def _create(connection: duckdb.DuckDBPyConnection, view: str, table: FixtureTable) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache
@@ -15,6 +15,7 @@ import duckdb
 from catalog.contract import Contract
 from catalog.engines.duckdb_engine import DuckDBSnapshot
 from catalog.engines.port import HeldName, SnapshotIdentity
+from catalog.engines.watchdog import Watchdog
 from catalog.referee.certified import CertifiedQuery
 from compiler.planning import why_readable
 from evals.oracle.evaluation import Table
@@ -40,8 +41,8 @@ class AskedOnce(DuckDBSnapshot):
     What reads held rows is always run, since they change.
     """
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, identity: SnapshotIdentity) -> None:
-        super().__init__(connection, identity)
+    def __init__(self, connection: duckdb.DuckDBPyConnection, identity: SnapshotIdentity, watchdog: Watchdog) -> None:
+        super().__init__(connection, identity, watchdog)
         self._answers: dict[str, list[tuple[Any, ...]]] = {}
 
     def stream(self, query: CertifiedQuery, timeout: timedelta) -> Iterator[tuple[Any, ...]]:
@@ -63,7 +64,8 @@ def snapshot_of(
         connection.execute("ATTACH ':memory:' AS warehouse; USE warehouse; SET TimeZone = 'UTC'")
         for view, table in tables.items():
             _create(connection, view, table)
-        yield kind(connection, SnapshotIdentity(None, 0, 0, 0, 0))
+        with closing(Watchdog(connection.interrupt)) as watchdog:
+            yield kind(connection, SnapshotIdentity(None, 0, 0, 0, 0), watchdog)
     finally:
         connection.execute("USE memory; DETACH DATABASE IF EXISTS warehouse")
         connection.close()

@@ -23,6 +23,7 @@ from catalog.contract import Contract
 from catalog.engines import duckdb_engine
 from catalog.engines.duckdb_engine import DuckDBEngine, DuckDBSnapshot
 from catalog.engines.port import EngineFault, HeldName, QueryTimeout, WarehouseMissing
+from catalog.engines.watchdog import Watchdog
 from catalog.loading import load_contract
 from catalog.referee.certified import CertifiedQuery, Purpose
 from catalog.referee.certify import certified_or_fault
@@ -217,7 +218,7 @@ def test_a_snapshot_has_the_memory_the_spill_and_the_time_that_it_was_given(ware
 def test_the_engine_ends_by_itself_what_nobody_interrupts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second of the limits: here the first is not held, as on a machine that is too busy to run its thread."""
     monkeypatch.setattr(duckdb_engine, "BACKSTOP", timedelta(milliseconds=200))
-    monkeypatch.setattr(duckdb_engine, "_time_limit", lambda _connection, _timeout: nullcontext())
+    monkeypatch.setattr(Watchdog, "limit", lambda _self, _timeout: nullcontext())
     path = build(tmp_path / "warehouse.duckdb", rows=1000)
     begun = time.monotonic()
     with DuckDBEngine(path).snapshot(timedelta(milliseconds=100)) as snapshot, pytest.raises(QueryTimeout):
