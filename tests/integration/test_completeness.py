@@ -142,7 +142,11 @@ def test_slots_that_wait_or_run_are_open_and_then_missing(processes: Processes) 
 
 
 @pytest.mark.slow
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(
+    max_examples=min(settings.default.max_examples, 40),
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    deadline=None,
+)
 @given(
     st.lists(
         st.tuples(

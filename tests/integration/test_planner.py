@@ -266,7 +266,9 @@ def test_planners_that_plan_at_once_are_as_good_as_one(any_store: sa.Engine, tmp
 
 
 @pytest.mark.slow
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=min(settings.default.max_examples, 50), suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(
     st.lists(
         st.tuples(
