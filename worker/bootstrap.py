@@ -113,10 +113,10 @@ class Wiring:
         """An engine of the warehouse's kind over tables in memory, by the names of the views that they stand for."""
         return FixtureEngine(tables)
 
-    def evaluator(self, contract: Contract, at_once: int = 1) -> Evaluator:
-        """The evaluator over this workspace's warehouse, beside how many batches at one time."""
+    def evaluator(self, contract: Contract, engine: Engine | None = None) -> Evaluator:
+        """The evaluator over this workspace's warehouse, by an engine that is there already or by a new one."""
         alert = partial(apply_all, routing=routing_of(self.settings))
-        return Evaluator(contract, self.engine(at_once), self.clock, alert, self.look_back(contract))
+        return Evaluator(contract, engine or self.engine(), self.clock, alert, self.look_back(contract))
 
     def look_back(self, contract: Contract) -> LookBack:
         """Finds earlier values for what is judged and not recorded; where there is no store yet, there are none.
@@ -191,7 +191,8 @@ class Wiring:
             )
         seal = sealer.seal_quietly if sealer is not None else None
         sweep_spill(self.spill)
-        evaluator = partial(self.evaluator, at_once=self.settings.scheduler.workers)
+        # One for all batches, since it remembers what it counted in data that is still the same.
+        evaluator = partial(self.evaluator, engine=self.engine(self.settings.scheduler.workers))
         scheduler = self.settings.scheduler
         return Runtime(
             store,

@@ -156,9 +156,11 @@ class DuckDBSnapshot:
     def remembered(self, query: CertifiedQuery, timeout: timedelta) -> list[tuple[Any, ...]]:
         """All rows of a certified query, run once for the same data."""
         key = (self.identity, query.sql)
-        if key not in self._memory:
-            self._memory[key] = self.run(query, timeout)
-        return self._memory[key]
+        found = self._memory.get(key)
+        if found is None:
+            # A snapshot of newer data, in another thread, may forget it at once.
+            found = self._memory[key] = self.run(query, timeout)
+        return found
 
     def _look_up(self, view: str) -> Mapping[str, str] | None:
         _require_process(self._process)

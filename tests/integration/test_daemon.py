@@ -7,6 +7,7 @@ import logging
 import shutil
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
@@ -16,7 +17,8 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from catalog.engines.duckdb_engine import DuckDBEngine
+from catalog.engines.duckdb_engine import DuckDBEngine, DuckDBSnapshot
+from catalog.referee.certified import CertifiedQuery
 from sources.publication import generation_instant
 from tests.integration.worlds import a_warehouse
 from trivet.clock import utc_text
@@ -163,6 +165,25 @@ def test_the_daemon_evaluates_what_comes_due_and_delivers(runtime: Runtime) -> N
     assert len(slots) == len(set(slots))
     assert {item.evaluation.badge for item in reported} <= {"1 breach / 1 no-data", None}
     assert all(item.ledger_seq for item in reported)
+
+
+def test_batches_share_an_engine_which_remembers_what_it_counted(
+    wiring: Wiring, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: Counter[str] = Counter()
+    run = DuckDBSnapshot.run
+
+    def noted(snapshot: DuckDBSnapshot, query: CertifiedQuery, timeout: timedelta) -> list[tuple[Any, ...]]:
+        asked[query.sql] += 1
+        return run(snapshot, query, timeout)
+
+    monkeypatch.setattr(DuckDBSnapshot, "run", noted)
+    _, contract, monitors = read_workspace(wiring.path, {}).require()
+    for _ in range(3):
+        slots = manual_slots(monitors, contract, runtime.clock.now())
+        assert [item.evaluation.badge for item in runtime.evaluator(contract).evaluate(slots, None)]
+    assert sorted(asked.values())[0] == 1, "how many rows there are"
+    assert sorted(asked.values())[-1] == 3, "what they come to"
 
 
 def test_a_tick_a_batch_or_a_delivery_that_fails_stops_nothing(
