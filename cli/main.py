@@ -40,6 +40,7 @@ _COMMANDS = LazyCommands(
         "schema": "cli.schema:schema",
         "settings": "cli.settings:settings",
         "serve": "cli.serve:serve",
+        "stack": "cli.stack:stack",
         "worker": "cli.production:worker",
     }
 )

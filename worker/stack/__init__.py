@@ -1,0 +1,1 @@
+"""The whole production topology on one machine without containers, supervised: `trivet stack`."""
