@@ -31,6 +31,7 @@ class Part:
     after: tuple[str, ...] = ()
     """Parts that must be ready before."""
     environment: Mapping[str, str] = field(default_factory=dict)
+    """All of it: a server is handed none of the secrets that Trivet's own environment may hold."""
     port: int | None = None
     """Where it listens once it is ready; None where it is ready as soon as it runs."""
     once: bool = False
@@ -54,7 +55,7 @@ def parts(folder: StackFolder, access: Access, workspace: Path, workers: int) ->
     Raises:
         UnavailableError: a program is missing, or PostgreSQL cannot make its data folder.
     """
-    environment = access.environment()
+    environment = {**os.environ, **access.environment()}
 
     def trivet(name: str, *arguments: str, after: tuple[str, ...], **more: object) -> Part:
         command = (sys.executable, "-c", _ENTRY, "-C", str(workspace), *arguments)
@@ -88,7 +89,7 @@ def _redis(folder: StackFolder, access: Access) -> Part:
     configuration = folder.redis / "redis.conf"
     write_private(configuration, "\n".join([*lines, ""]))
     command = (str(redis_server()), str(configuration))
-    return Part("redis", command, port=access.redis_port, orphan_signal=signal.SIGTERM)
+    return Part("redis", command, (), _plain(), port=access.redis_port, orphan_signal=signal.SIGTERM)
 
 
 def _postgres(folder: StackFolder, access: Access) -> Part:
@@ -103,12 +104,20 @@ def _postgres(folder: StackFolder, access: Access) -> Part:
     return Part(
         "postgres",
         command,
+        (),
+        _plain(),
         port=access.postgres_port,
         user=user,
         stop_signal=signal.SIGINT,
         grace=60.0,
         orphan_signal=signal.SIGQUIT,
     )
+
+
+def _plain() -> dict[str, str]:
+    return {
+        name: os.environ[name] for name in ("PATH", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH") if name in os.environ
+    }
 
 
 def _make_data(initdb: Path, place: Path, password: str, user: str | None) -> None:
@@ -121,7 +130,13 @@ def _make_data(initdb: Path, place: Path, password: str, user: str | None) -> No
             shutil.chown(path, user)
     options = ("-U", "trivet", "--auth=scram-sha-256", f"--pwfile={secret}", "--encoding=UTF8", "--locale=C")
     made = subprocess.run(  # noqa: S603 (a program found by its name)
-        [initdb, "-D", place / "data", *options], cwd=place, capture_output=True, text=True, check=False, user=user
+        [initdb, "-D", place / "data", *options],
+        cwd=place,
+        env=_plain(),
+        user=user,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     secret.unlink()
     if made.returncode != 0:

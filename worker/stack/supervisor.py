@@ -123,7 +123,7 @@ class Supervisor:
         with (self._folder.logs / f"{part.name}.log").open("ab") as log:
             item.process = subprocess.Popen(  # noqa: S603 (parts are written in parts.py)
                 part.command,
-                env=os.environ | dict(part.environment),
+                env=dict(part.environment),
                 cwd=self._folder.path,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
