@@ -151,14 +151,17 @@ class RowComparisons:
         linked = any(ref.link is not None for ref in atom_references(atom))
         if not (own or counts) or not linked:
             return truth
-        known = [
-            f"({self.cause(ref)} IS NULL OR {self.cause(ref)} = 'censored')"
-            if self.is_censored(ref)
-            else f"{self.value(ref)} IS NOT NULL"
-            for ref in own
-        ]
+        known = [self._is_known(ref) for ref in own]
         known += [f"{count} IS NOT NULL" for count in counts]
         return f"CASE WHEN {' AND '.join(known)} THEN {truth} END"
+
+    def _is_known(self, ref: PropertyRef) -> str:
+        """Whether there is a value, or a bound in its place."""
+        if not self.is_censored(ref):
+            return f"{self.value(ref)} IS NOT NULL"
+        # Not by its cause: where the view tells one that is none of ours, a bound's cause stays and the bound does not.
+        low, high = (self.column(ref, end(ref.name)) for end in (names.low, names.high))
+        return f"({low} IS NOT NULL OR {high} IS NOT NULL)"
 
     def _compare(self, operator: ComparisonOperator, left: Operand, right: Operand) -> str:
         if any(isinstance(side, PropertyRef) and self.is_censored(side) for side in (left, right)):
