@@ -69,7 +69,9 @@ def kill(process: subprocess.Popen[str]) -> None:
     """Ends a daemon and all its children as a power cut would; children of one that ended already, too."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
-    if process.stdout is not None and not process.stdout.closed:
+    if process.stdout is None:
+        process.wait(timeout=_PATIENCE)
+    elif not process.stdout.closed:
         process.communicate(timeout=_PATIENCE)
 
 
