@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Mapping
@@ -19,10 +18,9 @@ from cli.output import visible
 from trivet.errors import UnavailableError
 from trivet.exits import Exit
 from worker.stack.folder import StackFolder
-from worker.stack.parts import parts
+from worker.stack.parts import parts, trivet_command
 from worker.stack.supervisor import PartState, Supervisor
 
-_ENTRY = "import sys; from cli.main import main; sys.argv[0] = 'trivet'; main()"
 _PATIENCE = 120.0
 """Seconds that everything has to come up, or to end."""
 _LOOK_EVERY = 0.2
@@ -98,9 +96,7 @@ def status(invocation: Invocation) -> int:
 def execute(invocation: Invocation, arguments: tuple[str, ...]) -> int:
     """Run a command of trivet on the stack's store, such as `trivet stack exec doctor`."""
     folder = StackFolder.of(invocation.path)
-    called = [sys.executable, "-c", _ENTRY, "-C", str(invocation.path), *arguments]
-    if invocation.output.as_json:
-        called.append("--json")
+    called = trivet_command(invocation.path, *arguments, *(["--json"] if invocation.output.as_json else []))
     environment = dict(invocation.environment) | folder.access().environment()
     return subprocess.run(called, env=environment, check=False).returncode  # noqa: S603 (this very program)
 
@@ -111,10 +107,9 @@ def _detached(invocation: Invocation, folder: StackFolder, workers: int) -> int:
     folder.path.mkdir(exist_ok=True)
     folder.logs.mkdir(exist_ok=True)
     log = folder.logs / "supervisor.log"
-    called = [sys.executable, "-c", _ENTRY, "-C", str(invocation.path.resolve())]
     with log.open("ab") as output:
         started = subprocess.Popen(  # noqa: S603 (this very program)
-            [*called, "stack", "up", "--workers", str(workers)],
+            trivet_command(invocation.path.resolve(), "stack", "up", "--workers", str(workers)),
             env=dict(invocation.environment),
             stdin=subprocess.DEVNULL,
             stdout=output,

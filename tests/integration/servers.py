@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
@@ -23,6 +22,7 @@ import redis
 import sqlalchemy as sa
 
 from tests.integration.store import MIGRATIONS
+from worker.stack.folder import free_port
 from worker.stores import open_store, upgrade_store
 
 _UNPRIVILEGED = "nobody"
@@ -72,12 +72,6 @@ class PostgresServer:
     @property
     def _address(self) -> str:
         return f"postgresql://postgres@127.0.0.1:{self.port}/postgres"
-
-
-def free_port() -> int:
-    with closing(socket.socket()) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @contextmanager

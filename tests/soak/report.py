@@ -58,12 +58,17 @@ def examined(ground: Ground, faults: Sequence[Done], until: datetime) -> Report:
             assert _counts(row) == ground.truths.get(recorded_identity(row["snapshot"])), (
                 f"not what its data says: {row}"
             )
-    for arguments in (("ledger", "verify"), ("ledger", "completeness", "--until", until.isoformat())):
-        code, said = ground.command(*arguments)
-        assert code == 0, f"trivet {' '.join(arguments)}: {code}\n{said}"
+    verified = _fine(ground, "ledger", "verify")
+    _fine(ground, "ledger", "completeness", "--until", until.isoformat())
     results = Counter(" ".join(filter(None, (row["status"], row["reason"], row["cause"]))) for row in made)
-    verified = ground.command("ledger", "verify")[1].strip()
     return Report(ground.name, faults, results, _recoveries(ground, faults), verified)
+
+
+def _fine(ground: Ground, *arguments: str) -> str:
+    """What a command says that must find nothing wrong."""
+    code, said = ground.command(*arguments)
+    assert code == 0, f"trivet {' '.join(arguments)}: {code}\n{said}"
+    return said.strip()
 
 
 def _counts(row: object) -> Counts:

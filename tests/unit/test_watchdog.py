@@ -64,6 +64,7 @@ def test_a_short_limit_after_a_long_one_is_held(watchdog: Watchdog, interrupted:
         pass
     with watchdog.limit(SOON):
         interrupted.wait()
+        assert interrupted.times >= 1
 
 
 def test_a_long_limit_after_a_short_one_is_not_cut_short(watchdog: Watchdog, interrupted: Interrupted) -> None:
@@ -81,6 +82,7 @@ def test_a_limit_that_ends_late_takes_nothing_from_a_later_one(watchdog: Watchdo
     with watchdog.limit(SOON):
         given_up.__exit__(None, None, None)
         interrupted.wait()
+        assert interrupted.times >= 1
 
 
 def test_its_thread_ends_with_it(interrupted: Interrupted) -> None:

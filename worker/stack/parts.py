@@ -58,8 +58,7 @@ def parts(folder: StackFolder, access: Access, workspace: Path, workers: int) ->
     environment = {**os.environ, **access.environment()}
 
     def trivet(name: str, *arguments: str, after: tuple[str, ...], **more: object) -> Part:
-        command = (sys.executable, "-c", _ENTRY, "-C", str(workspace), *arguments)
-        return Part(name, command, after, environment, **more)  # type: ignore[arg-type]
+        return Part(name, trivet_command(workspace, *arguments), after, environment, **more)  # type: ignore[arg-type]
 
     return [
         _redis(folder, access),
@@ -72,6 +71,11 @@ def parts(folder: StackFolder, access: Access, workspace: Path, workers: int) ->
         ),
         trivet("serve", "serve", after=("migrate",)),
     ]
+
+
+def trivet_command(workspace: Path, *arguments: str) -> tuple[str, ...]:
+    """The program that runs here, called anew on a workspace."""
+    return (sys.executable, "-c", _ENTRY, "-C", str(workspace), *arguments)
 
 
 def _redis(folder: StackFolder, access: Access) -> Part:
