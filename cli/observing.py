@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
-from trivet.clock import utc_text
+from trivet.clock import SystemClock, utc_text
 from trivet.errors import TrivetError
 from trivet.references import SecretRef
 from trivet.settings import ReceiverSettings
@@ -21,9 +22,13 @@ from worker.in_force import InForce
 from worker.overdue import Overdue, overdue_monitors
 from worker.processes import LastTick, last_ticks, stale_after
 from worker.reaching import unreachable
+from worker.stack.folder import StackFolder
+from worker.stack.supervisor import FINE_STATES
 from worker.stores import read_only, store_clock
 from worker.tables import SlotState
 
+_LATELY = timedelta(seconds=10)
+"""How long it is told as wrong that a part ended, though it runs again: long enough to be seen."""
 _LEAST_SPACE = 500 * 10**6
 _MOST_SHOWN = 10
 
@@ -102,6 +107,26 @@ def observe_broker(wiring: Wiring) -> Iterator[Observation]:
     except TrivetError as error:
         problem = str(error)
     yield Observation("broker", problem is None, problem or "answers")
+
+
+def observe_stack(workspace: Path) -> Iterator[Observation]:
+    """How the parts of a stack stand, where one is up: what was started again so quickly that nobody missed it, too."""
+    folder = StackFolder.of(workspace)
+    state = folder.state() if folder.is_up() else None
+    now = SystemClock().now()
+    for item in state["parts"] if state is not None else ():
+        yield _part(item, now)
+
+
+def _part(item: Mapping[str, Any], now: datetime) -> Observation:
+    what, told = f"part {item['name']}", item["state"]
+    if item["ended_at"] is None:
+        return Observation(what, item["state"] in FINE_STATES, told)
+    age = now - datetime.fromisoformat(item["ended_at"])
+    told = f"{told}; ended {item['last_end']} {max(0.0, age.total_seconds()):.0f} s ago"
+    if item["state"] in FINE_STATES and age > _LATELY:
+        return Observation(what, True, told)
+    return Observation(what, False, f"{told}; look at .stack/logs/{item['name']}.log")
 
 
 def observe_addresses(wiring: Wiring) -> Iterator[Observation]:

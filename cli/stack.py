@@ -19,12 +19,11 @@ from trivet.errors import UnavailableError
 from trivet.exits import Exit
 from worker.stack.folder import StackFolder
 from worker.stack.parts import parts, trivet_command
-from worker.stack.supervisor import PartState, Supervisor
+from worker.stack.supervisor import FINE_STATES, Supervisor
 
 _PATIENCE = 120.0
 """Seconds that everything has to come up, or to end."""
 _LOOK_EVERY = 0.2
-_FINE = (PartState.RUNNING, PartState.DONE)
 
 
 @click.group()
@@ -87,7 +86,7 @@ def status(invocation: Invocation) -> int:
         invocation.output.print("the stack is not up; `trivet stack up` starts it")
         return Exit.UNAVAILABLE
     invocation.output.print(_table(found))
-    return Exit.FINE if all(item["state"] in _FINE for item in found) else Exit.CHECK_FAILED
+    return Exit.FINE if all(item["state"] in FINE_STATES for item in found) else Exit.CHECK_FAILED
 
 
 @stack.command("exec", context_settings={"ignore_unknown_options": True})
@@ -130,15 +129,15 @@ def _is_complete(state: Mapping[str, Any] | None, supervisor: int) -> bool:
     return (
         state is not None
         and state["supervisor"] == supervisor
-        and all(item["state"] in _FINE for item in state["parts"])
+        and all(item["state"] in FINE_STATES for item in state["parts"])
     )
 
 
 def _table(found: list[dict[str, Any]]) -> Table:
     table = Table(box=None, pad_edge=False)
-    for name in ("part", "state", "process", "since", "restarts", "last end"):
+    for name in ("part", "state", "process", "since", "restarts", "last end", "at"):
         table.add_column(name)
     for item in found:
-        values = (item["name"], item["state"], item["pid"], item["since"], item["restarts"], item["last_end"])
+        values = (item[name] for name in ("name", "state", "pid", "since", "restarts", "last_end", "ended_at"))
         table.add_row(*("" if value is None else str(value) for value in values))
     return table

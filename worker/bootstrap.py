@@ -254,10 +254,12 @@ class Wiring:
     def monitored_store(self) -> tuple[sa.Engine, Clock]:
         """A store to be looked at for health and metrics, and its clock.
 
+        A server is not asked for anything yet: whoever looks is to say that it is away, or wants a migration.
+
         Raises:
-            UnavailableError: as `store` does.
+            UnavailableError: it is a file, and as `store` does.
         """
-        store = self.store()
+        store = self.store() if self.store_url().startswith("sqlite:") else self.unchecked_store()
         return store, store_clock(store, self.clock)
 
     def probes(self, store: sa.Engine) -> tuple[Probe, ...]:

@@ -83,7 +83,7 @@ def judge(
         readable: whether the queries are to make groups themselves, each its own, even where these could be held.
         spent: how much of the monitor's time limit an earlier attempt took.
     """
-    hides = False
+    hides, limit = False, time_limit(definition, contract)
     try:
         objects = involved_objects(definition, contract)
         if (fault := view_fault(objects, snapshot)) is not None:
@@ -91,7 +91,7 @@ def judge(
         physical, clock = physical_columns(objects, snapshot), clock_of(definition, at)
         compiled = compiled_monitor(definition, contract, physical, clock)
         hides = compiled.plan.reads_masked
-        remaining, told_by = time_left(time_limit(definition, contract), spent), mask() if hides else UNMASKED
+        remaining, told_by = time_left(limit, spent), mask() if hides else UNMASKED
         asked: CompiledMonitor | HeldGroups = compiled
         if not readable and why_not_held(definition, contract, can_hold=snapshot.can_hold) is None:
             asked = compiled_groups(definition, contract, physical, clock)
@@ -102,8 +102,8 @@ def judge(
         return _with_measures(_run(compiled, asked, snapshot, remaining, told_by), prepared)
     except (DamagedHistory, UnavailableError) as error:
         return Judgement(NotMade(NotMadeReason.ENGINE_ERROR, str(error)))
-    except QueryTimeout as error:
-        return Judgement(NotMade(NotMadeReason.TIMEOUT, str(error)), spoilt=True)
+    except QueryTimeout:
+        return Judgement(NotMade(NotMadeReason.TIMEOUT, over_time(limit)), spoilt=True)
     except EngineFault as error:
         # Engines quote the values that they trip over.
         message = _WITHHELD if hides else str(error)
@@ -218,6 +218,11 @@ def time_limit(definition: MonitorDefinition, contract: Contract) -> timedelta:
     return contract.limits.timeout if definition.timeout is None else definition.timeout
 
 
+def over_time(limit: timedelta) -> str:
+    """What is recorded of queries that were not done in time: an engine says only that it was interrupted."""
+    return f"the queries took longer than the {limit.total_seconds():g} s that they may"
+
+
 def time_left(timeout: timedelta, spent: timedelta = timedelta()) -> Callable[[], timedelta]:
     """What is left of a time that runs from now, or began before; asking after its end raises `QueryTimeout`."""
     deadline = time.monotonic() + (timeout - spent).total_seconds()
@@ -225,7 +230,7 @@ def time_left(timeout: timedelta, spent: timedelta = timedelta()) -> Callable[[]
     def remaining() -> timedelta:
         left = deadline - time.monotonic()
         if left <= 0:
-            raise QueryTimeout(f"the queries took longer than the {timeout.total_seconds():g} s that they may")
+            raise QueryTimeout(over_time(timeout))
         return timedelta(seconds=left)
 
     return remaining

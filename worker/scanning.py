@@ -36,6 +36,7 @@ from worker.judging import (
     conclude,
     involved_objects,
     judge,
+    over_time,
     physical_columns,
     time_left,
     time_limit,
@@ -103,8 +104,9 @@ def judge_many(
         judged = _judged(sound, contract, snapshot, mask)
         for fault in faults:
             yield next(judged) if fault is None else Judgement(fault)
-    except QueryTimeout as error:
-        yield Judgement(NotMade(NotMadeReason.TIMEOUT, str(error)), spoilt=True) if len(definitions) == 1 else None
+    except QueryTimeout:
+        told = NotMade(NotMadeReason.TIMEOUT, over_time(time_limit(definitions[0], contract)))
+        yield Judgement(told, spoilt=True) if len(definitions) == 1 else None
     except EngineFault as error:
         # Not its text, which may quote values; whichever monitor it comes from records it.
         _log.warning(

@@ -25,6 +25,7 @@ from worker.stack.parts import parts
 
 PARTS = ["redis", "postgres", "migrate", "beat", "worker-1", "worker-2", "serve"]
 PATIENCE = 120.0
+SEEN = tuple(f"{state}; ended by SIGKILL " for state in ("ended", "waiting", "starting", "running"))
 
 
 class Site:
@@ -40,6 +41,13 @@ class Site:
     def parts(self) -> Mapping[str, Any]:
         ended = self.call("stack", "status", "--json")
         return {item["name"]: item for item in ended.document["parts"]}
+
+    def wrong(self) -> dict[str, str]:
+        """What `trivet doctor` finds wrong."""
+        ended = self.call("stack", "exec", "doctor", "--json")
+        found = {item["what"]: item["message"] for item in ended.document["observations"] if not item["fine"]}
+        assert (ended.code == 4) == bool(found), ended.err
+        return found
 
     def supervisor(self) -> int:
         state = self.folder.state()
@@ -89,11 +97,13 @@ def test_each_part_that_is_killed_is_named_and_comes_back(site: Site) -> None:
         if name == "migrate":
             continue
         os.kill(site.parts()[name]["pid"], signal.SIGKILL)
+        assert wait_for(lambda name=name: site.wrong().get(f"part {name}", "")).startswith(SEEN)
         again = wait_for(lambda name=name: _came_back(site, name))
-        assert again["last_end"].startswith("by SIGKILL, ")
+        assert again["last_end"] == "by SIGKILL"
     before = site.evaluated()
     wait_for(lambda: site.evaluated() >= before + 2)
     assert site.call("stack", "status").code == 0
+    wait_for(lambda: not site.wrong())
     for command in (("ledger", "verify"), ("ledger", "completeness")):
         ended = site.call("stack", "exec", *command)
         assert ended.code == 0, ended.out + ended.err

@@ -128,7 +128,7 @@ SPILLS = "(SELECT count(*) FROM (SELECT DISTINCT repeat(hash(range)::VARCHAR, 8)
 RAISES = "(CASE WHEN reading_id = 'R4' THEN error('late') ELSE temperature END)"
 
 FAULTS: dict[str, tuple[Callable[[Path], AbstractContextManager[None]], NotMadeReason, str]] = {
-    "a query that never ends": (view(f"({SLEEPS})::VARCHAR"), NotMadeReason.TIMEOUT, "nterrupted"),
+    "a query that never ends": (view(f"({SLEEPS})::VARCHAR"), NotMadeReason.TIMEOUT, "took longer than the "),
     "a query that needs too much memory": (view(f"({HUNGRY})::VARCHAR"), NotMadeReason.ENGINE_ERROR, "Out of Memory"),
     "a query that fills its spill folder": (
         view(f"({SPILLS})::VARCHAR"),

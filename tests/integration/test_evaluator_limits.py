@@ -44,7 +44,9 @@ def store(tmp_path: Path) -> sa.Engine:
 def test_a_query_that_takes_too_long_is_stopped_and_the_others_are_judged(tmp_path: Path, store: sa.Engine) -> None:
     file = a_warehouse(tmp_path, SLOW)
     found = evaluate(file, store, timeouts={"b-linked": timedelta(milliseconds=200)})
-    assert_not_made(store, found["b-linked"], NotMadeReason.TIMEOUT, "nterrupted")
+    assert_not_made(
+        store, found["b-linked"], NotMadeReason.TIMEOUT, "the queries took longer than the 0.2 s that they may"
+    )
     assert badges(found) == BADGES | {"b-linked": None}
     assert_verifies(store, 3)
 

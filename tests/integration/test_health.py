@@ -14,16 +14,20 @@ from typing import Any
 
 import httpx
 import pytest
+import sqlalchemy as sa
 
 from api.app import make_http_app
 from api.server import address_of, listen, serving
+from tests.integration.servers import running_postgres
+from tests.integration.store import MIGRATIONS
 from trivet.clock import FixedClock
+from trivet.documents import read_yaml
 from trivet.errors import UnavailableError
 from trivet.settings import load_settings
 from worker.bootstrap import Wiring
 from worker.processes import stale_after
 from worker.pulse import Pulse
-from worker.stores import open_store
+from worker.stores import open_store, upgrade_store
 from worker.workspace import read_workspace
 
 ROOT = Path(__file__).parents[2]
@@ -153,6 +157,39 @@ def test_a_process_without_a_daemon_knows_of_those_elsewhere_by_the_store(wiring
         problem = "no daemon ticked for 120 s; see that one runs, and its log"
         assert wrong(get(f"{address}/readyz")[1]) == {"tick": problem}
         runtime.store.dispose()
+
+
+def test_a_server_that_is_away_when_serving_begins_is_told_and_looked_at_again(
+    wiring: Wiring, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with running_postgres() as server:
+        document = read_yaml(f"store: {{url: '{server.new_database()}'}}\n", file="trivet.yaml").document
+        settings = load_settings(document, {}).settings
+        assert settings is not None
+        store = open_store(str(settings.store.url))
+        # Whoever serves lets go of its connections when it ends.
+        monkeypatch.setattr(Wiring, "unchecked_store", lambda _wiring: store)
+        server.stop()
+        with closing_store(store), served(replace(wiring, settings=settings), None) as address:
+            status, document, _ = get(f"{address}/readyz")
+            assert (status, wrong(document)["store"]) == (503, "cannot be read; `trivet doctor` says why")
+            assert get(f"{address}/healthz")[0] == 200
+            assert "trivet_store_up 0.0" in get(f"{address}/metrics")[1]
+            server.start()
+            status, document, _ = get(f"{address}/readyz")
+            assert wrong(document)["store"].startswith("at revision none and not ")
+            upgrade_store(store, MIGRATIONS)
+            status, document, _ = get(f"{address}/readyz")
+            assert list(wrong(document)) == ["tick"]
+            assert "trivet_store_up 1.0" in get(f"{address}/metrics")[1]
+
+
+@contextmanager
+def closing_store(store: sa.Engine) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        store.dispose()
 
 
 def test_a_port_that_is_taken_is_told_with_what_to_do() -> None:

@@ -22,7 +22,7 @@ from worker.stack.parts import Part
 _LOOK_EVERY = 0.2
 _FIRST_DELAY, _LONGEST_DELAY = 0.5, 30.0
 """Seconds before a part that ended is started again; twice as long each time."""
-_STEADY_AFTER = 60.0
+_STEADY_AFTER = 15.0
 """Seconds after which a part that runs is forgiven what happened before."""
 _PR_SET_PDEATHSIG = 1
 
@@ -40,6 +40,9 @@ class PartState(StrEnum):
     """It ended by itself, and is started again in a moment."""
 
 
+FINE_STATES = (PartState.RUNNING, PartState.DONE)
+
+
 @dataclass
 class _Watched:
     part: Part
@@ -51,6 +54,8 @@ class _Watched:
     began: float = 0.0
     restarts: int = 0
     last_end: str | None = None
+    """How its last run ended."""
+    ended_at: str | None = None
     delay: float = _FIRST_DELAY
     starts_at: float = 0.0
 
@@ -72,6 +77,7 @@ class _Watched:
             "since": self.since,
             "restarts": self.restarts,
             "last_end": self.last_end,
+            "ended_at": self.ended_at,
         }
 
 
@@ -146,7 +152,7 @@ class Supervisor:
             self._tell(f"{item.part.name} is done")
             return
         how = f"by {signal.Signals(-code).name}" if code < 0 else f"with {code}"
-        item.last_end, item.restarts = f"{how}, {utc_text(SystemClock().now())}", item.restarts + 1
+        item.last_end, item.ended_at, item.restarts = how, utc_text(SystemClock().now()), item.restarts + 1
         item.starts_at = time.monotonic() + item.delay
         self._tell(f"{item.part.name} ended {how}; it is started again in {item.delay:g} s")
         item.delay = min(2 * item.delay, _LONGEST_DELAY)
