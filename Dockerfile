@@ -15,6 +15,6 @@ ENV PATH=/opt/trivet/bin:$PATH \
     PYTHONUNBUFFERED=1 \
     TRIVET_WORKSPACE=/workspace
 WORKDIR /workspace
-USER trivet
+USER 10001
 ENTRYPOINT ["trivet"]
 CMD ["--help"]

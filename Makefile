@@ -38,10 +38,10 @@ export NO_MKDOCS_2_WARNING := 1
 .DELETE_ON_ERROR:
 # `make lint test` means lint, then test; and pip must not run twice at once in one environment.
 .NOTPARALLEL:
-.PHONY: help demo test lint format docs bench soak lock clean
+.PHONY: help demo test lint format docs bench soak soak-stack lock clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 demo: $(BASE) ## build and show the demo workspace
 	$(BIN)/trivet demo $(DEMO_DIR)
@@ -71,6 +71,9 @@ bench: $(DEV) ## run the benchmarks, or one of them, and write docs/performance.
 
 soak: $(DEV) ## do something to the daemons every two seconds, and see that nothing is lost
 	$(BIN)/python -m tests.soak $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED))
+
+soak-stack: $(DEV) ## the same to the parts of a stack: Redis, PostgreSQL, beat and workers
+	$(BIN)/python -m tests.soak --stack $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED))
 
 lock: $(CREATED) ## write requirements/*.txt anew from pyproject.toml
 	$(BIN)/python -c 'import uv' 2>/dev/null || $(PIP) install --quiet 'uv>=0.9'

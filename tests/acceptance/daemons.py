@@ -15,6 +15,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import IO, Any
 
+import psycopg
 import sqlalchemy as sa
 
 from alerts.states import DeliveryState
@@ -23,9 +24,10 @@ from ledger.entries import EntryType
 from ledger.reading import entries
 from ledger.verification.verify import verify_store
 from tests.acceptance.command import Ended, finish, start
+from trivet.clock import utc_text
 from trivet.verdicts import EvaluationStatus, SlotCause
 from worker.stores import open_store, read_only
-from worker.tables import SlotState, evaluation, slot
+from worker.tables import SlotState, evaluation, slot, watermark
 
 EVERY = timedelta(seconds=2)
 """How often the monitor of these tests comes due."""
@@ -104,9 +106,38 @@ def slots(store: sa.Engine) -> list[Any]:
     return rows(store, slot, slot.c.scheduled_for)
 
 
+def completed(store: sa.Engine) -> list[Any]:
+    """The evaluations that were made."""
+    return [row for row in rows(store, evaluation) if row["status"] == EvaluationStatus.COMPLETED]
+
+
 def evaluated(store: sa.Engine) -> int:
     """How many evaluations were made."""
-    return sum(row["status"] == "completed" for row in rows(store, evaluation))
+    return len(completed(store))
+
+
+def of_monitor(store: sa.Engine, monitor: str) -> list[Any]:
+    """The evaluations of a monitor, whether they were made or not."""
+    return [row for row in rows(store, evaluation) if row["monitor"] == monitor]
+
+
+def make_due(store: sa.Engine, monitor: str, ago: timedelta) -> None:
+    """Sets a monitor's watermark back, as if nothing had been planned for so long."""
+    own = watermark.c.monitor == monitor
+    with store.begin() as connection:
+        until = connection.execute(sa.select(watermark.c.planned_until).where(own)).scalar_one()
+        earlier = utc_text(datetime.fromisoformat(until) - ago)
+        connection.execute(sa.update(watermark).where(own).values(planned_until=earlier))
+
+
+def set_read_only(store: sa.Engine, which: str) -> None:
+    """As a server that failed over to a standby: whoever is connected is thrown out, and nobody writes."""
+    # Another one than the store's, where this may be undone.
+    address = store.url.set(drivername="postgresql", database="template1").render_as_string(hide_password=False)
+    database = str(store.url.database)
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute(f'ALTER DATABASE "{database}" SET default_transaction_read_only = {which}'.encode())
+        connection.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", [database])
 
 
 def running_slot(store: sa.Engine) -> Any:
@@ -140,14 +171,18 @@ def history(store: sa.Engine) -> list[Any]:
 
 
 def assert_each_slot_has_one_result(store: sa.Engine, until: datetime) -> None:
-    """From the first slot to an instant none is missing, and each has exactly one evaluation; there is no other one."""
-    found = slots(store)
-    first = instant(found[0])
-    assert (first - datetime(1970, 1, 1, tzinfo=UTC)) % EVERY == timedelta()
-    due = [first + number * EVERY for number in range((until - first) // EVERY + 1)]
-    assert [instant(row) for row in found if instant(row) <= until] == due
-    results = Counter(instant(row) for row in rows(store, evaluation))
-    assert {at: results[at] for at in due} == dict.fromkeys(due, 1)
+    """Of each monitor, from its first slot to an instant none is missing, and each has exactly one evaluation.
+
+    There is no evaluation of anything else.
+    """
+    found, made = slots(store), rows(store, evaluation)
+    for monitor in {row["monitor"] for row in found}:
+        own = [instant(row) for row in found if row["monitor"] == monitor]
+        assert (own[0] - datetime(1970, 1, 1, tzinfo=UTC)) % EVERY == timedelta()
+        due = [own[0] + number * EVERY for number in range((until - own[0]) // EVERY + 1)]
+        assert [at for at in own if at <= until] == due
+        results = Counter(instant(row) for row in made if row["monitor"] == monitor)
+        assert {at: results[at] for at in due} == dict.fromkeys(due, 1)
     ended = [row["evaluation_id"] for row in found if row["state"] not in _OPEN]
     assert Counter(row["evaluation_id"] for row in history(store)) == Counter(ended)
     with read_only(store).connect() as connection:

@@ -21,11 +21,10 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from random import Random
 
-import psycopg
 import pytest
 import sqlalchemy as sa
 
@@ -34,25 +33,29 @@ from tests.acceptance.daemons import (
     QUICK,
     all_ended,
     assert_each_slot_has_one_result,
+    completed,
     instant,
+    make_due,
+    of_monitor,
     opened,
     rows,
     running,
     running_slot,
+    set_read_only,
     slots,
     stop,
     wait_for,
 )
+from tests.acceptance.dying import POINTS, STOPPED, entry, poison
 from tests.acceptance.files import replace_in
 from tests.integration.servers import postgres, running_postgres
 from tests.integration.store import MIGRATIONS
 from tests.integration.worlds import a_warehouse, assert_verifies, evaluate
-from trivet.clock import utc_text
 from trivet.errors import TrivetError
-from trivet.verdicts import EvaluationStatus, SlotCause
+from trivet.verdicts import SlotCause
 from worker.claims import MOST_ATTEMPTS
 from worker.stores import upgrade_store
-from worker.tables import SlotState, evaluation, slot, watermark
+from worker.tables import SlotState, evaluation, slot
 
 __all__ = ["postgres"]
 
@@ -60,58 +63,6 @@ pytestmark = pytest.mark.slow
 
 SCANT = 65_536
 """Bytes."""
-POINTS = {
-    "before it claims": "before('worker.runtime', 'claim')",
-    "after it claimed": "before('worker.evaluate', 'batches')",
-    "in the middle of a query": "before('catalog.engines.duckdb_engine:DuckDBSnapshot', 'stream')",
-    "between the rows and the ledger entry": "before('worker.recording', 'append_all')",
-    "before it commits": "after('worker.evaluate', 'record_all')",
-    "after it committed": "before('worker.evaluate', 'tell')",
-}
-# Ends the process by SIGKILL at a call, or stops it there; `poison` ends it whenever a monitor is judged.
-DYING = """\
-import importlib, os, signal, sys
-
-def die():
-    os.kill(os.getpid(), signal.SIGKILL)
-
-def wrapped(where, name, make):
-    module, _, inside = where.partition(":")
-    owner = importlib.import_module(module)
-    owner = getattr(owner, inside) if inside else owner
-    setattr(owner, name, make(getattr(owner, name)))
-
-def before(where, name):
-    wrapped(where, name, lambda real: lambda *given, **named: die())
-
-def after(where, name):
-    wrapped(where, name, lambda real: lambda *given, **named: (real(*given, **named), die()))
-
-def sleeping(where, name):
-    def make(real):
-        calls = []
-        def wrapper(*given, **named):
-            calls.append(name)
-            if len(calls) == 1:
-                os.kill(os.getpid(), signal.SIGSTOP)
-            return real(*given, **named)
-        return wrapper
-    wrapped(where, name, make)
-
-def poison(monitor):
-    def make(real):
-        def judge_many(due, *given, **named):
-            if any(definition.id == monitor for definition, _ in due):
-                die()
-            return real(due, *given, **named)
-        return judge_many
-    wrapped("worker.evaluate", "judge_many", make)
-
-{fault}
-from cli.main import main
-sys.argv[0] = "trivet"
-main()
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +75,7 @@ class Site:
 
     def dies(self, fault: str) -> None:
         """A daemon that ends where it is told to."""
-        entry = DYING.replace("{fault}", fault)
-        process = start("run", at=self.workspace, entry=entry, environment=self.environment)
+        process = start("run", at=self.workspace, entry=entry(fault), environment=self.environment)
         ended = finish(process)
         assert ended.code == -signal.SIGKILL, ended.err
 
@@ -144,10 +94,6 @@ class Site:
         assert_each_slot_has_one_result(self.store, until)
         for row in completed(self.store):
             assert (row["population"], row["breach"], row["no_data"], row["compliant"]) == (4, 1, 1, 2)
-
-
-def completed(store: sa.Engine) -> list[sa.RowMapping]:
-    return [row for row in rows(store, evaluation) if row["status"] == EvaluationStatus.COMPLETED]
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -178,16 +124,16 @@ def test_a_daemon_that_is_killed_anywhere_leaves_every_slot_one_result(site: Sit
 def test_a_monitor_that_kills_whoever_judges_it_is_given_up_and_harms_no_other(site: Site) -> None:
     """What was begun before runs alone the next time, so it can end no other a second time."""
     monitors = site.workspace / "monitors" / "example.yaml"
-    poison = monitors.read_text("utf-8").replace("reading-too-warm", "poison").replace("every: 2s", "every: 1h")
-    monitors.with_name("poison.yaml").write_text(poison, "utf-8")
+    other = monitors.read_text("utf-8").replace("reading-too-warm", "poison").replace("every: 2s", "every: 1h")
+    monitors.with_name("poison.yaml").write_text(other, "utf-8")
     with running(site.workspace, "run", environment=site.environment) as daemon:
         wait_for(lambda: len(completed(site.store)) >= 1, daemon)
         stop(daemon)
-    _make_due(site.store, "poison", timedelta(hours=1))
+    make_due(site.store, "poison", timedelta(hours=1))
     for _ in range(MOST_ATTEMPTS):
-        site.dies("poison('poison')")
+        site.dies(poison("poison"))
     with running(site.workspace, "run", environment=site.environment) as daemon:
-        (given_up,) = wait_for(lambda: _of(site.store, "poison"), daemon)
+        (given_up,) = wait_for(lambda: of_monitor(site.store, "poison"), daemon)
         made = len(completed(site.store))
         wait_for(lambda: len(completed(site.store)) >= made + 2, daemon)
         stop(daemon)
@@ -199,27 +145,14 @@ def test_a_monitor_that_kills_whoever_judges_it_is_given_up_and_harms_no_other(s
     assert (tried["state"], tried["attempt"]) == (SlotState.QUARANTINED, MOST_ATTEMPTS)
 
 
-def _of(store: sa.Engine, monitor: str) -> list[sa.RowMapping]:
-    return [row for row in rows(store, evaluation) if row["monitor"] == monitor]
-
-
-def _make_due(store: sa.Engine, monitor: str, ago: timedelta) -> None:
-    """Sets a monitor's watermark back."""
-    own = watermark.c.monitor == monitor
-    with store.begin() as connection:
-        until = connection.execute(sa.select(watermark.c.planned_until).where(own)).scalar_one()
-        earlier = utc_text(datetime.fromisoformat(until) - ago)
-        connection.execute(sa.update(watermark).where(own).values(planned_until=earlier))
-
-
 @pytest.mark.parametrize("site", ["postgresql"], indirect=True)
 def test_a_daemon_that_was_stopped_past_its_lease_comes_too_late(site: Site, tmp_path: Path) -> None:
     """On SQLite there is one daemon for a store, so nobody could take its place."""
     other = replace(site, workspace=Path(shutil.copytree(site.workspace, tmp_path / "other")))
     log = tmp_path / "stopped.log"
-    entry = DYING.replace("{fault}", "sleeping('worker.evaluate', 'finish')")
+    program = entry(STOPPED, once=tmp_path / "stopped")
     with log.open("w") as errors:
-        stopped = start("run", at=site.workspace, entry=entry, environment=site.environment, errors=errors)
+        stopped = start("run", at=site.workspace, entry=program, environment=site.environment, errors=errors)
         try:
             met = wait_for(lambda: running_slot(site.store), stopped)
             wait_for(lambda: _is_stopped(stopped))
@@ -276,26 +209,65 @@ def test_a_store_that_somebody_locks_is_waited_for(site: Site) -> None:
 
 @pytest.mark.parametrize("site", ["postgresql"], indirect=True)
 def test_a_server_that_only_reads_is_waited_for(site: Site) -> None:
-    database = str(site.store.url.database)
     with running(site.workspace, "run", environment=site.environment) as daemon:
         wait_for(lambda: len(completed(site.store)) >= 1, daemon)
-        _reads_only(site.store, database, "on")
+        set_read_only(site.store, "on")
         time.sleep(5)
         made = len(completed(site.store))
         time.sleep(3)
         assert len(completed(site.store)) == made
-        _reads_only(site.store, database, "off")
+        set_read_only(site.store, "off")
         wait_for(lambda: len(completed(site.store)) >= made + 2, daemon)
         site.holds(daemon)
         stop(daemon)
 
 
-def _reads_only(store: sa.Engine, database: str, which: str) -> None:
-    """As a server that failed over to a standby: whoever is connected is thrown out, and nobody writes."""
-    address = store.url.set(drivername="postgresql", database="postgres").render_as_string(hide_password=False)
-    with psycopg.connect(address, autocommit=True) as connection:
-        connection.execute(f'ALTER DATABASE "{database}" SET default_transaction_read_only = {which}'.encode())
-        connection.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", [database])
+def test_a_server_without_space_reports_nothing_and_goes_on_once_there_is_some(small: Path) -> None:
+    replace_in(small / "monitors" / "example.yaml", "every: 1h", "every: 2s")
+    log = small / "full.log"
+    with running_postgres() as server, opened(url := server.new_database()) as store, log.open("w") as errors:
+        upgrade_store(store, MIGRATIONS)
+        site = Site(small, store, QUICK | {"TRIVET_STORE__URL": url})
+        with running(small, "run", "--json", environment=site.environment, errors=errors) as daemon:
+            wait_for(lambda: len(completed(store)) >= 1, daemon)
+            with store.begin() as connection:
+                for statement in _PADDING:
+                    connection.execute(sa.text(statement))
+            _checkpoint(store)
+            server.stop()
+            # More than a segment of the server's own log has, and less than the table now.
+            server.start(largest_file=17_000_000)
+            wait_for(lambda: "could not extend file" in log.read_text("utf-8"), daemon)
+            made = len(completed(store))
+            time.sleep(5)
+            assert len(completed(store)) == made
+            server.stop()
+            server.start()
+            with store.begin() as connection:
+                connection.execute(sa.text("DELETE FROM slot WHERE monitor LIKE 'padding-%'"))
+            wait_for(lambda: len(completed(store)) >= made + 2, daemon)
+            site.holds(daemon)
+            ended = stop(daemon)
+        recorded = {row["evaluation_id"] for row in rows(store, evaluation)}
+        assert {document["evaluation_id"] for document in ended.documents} <= recorded
+
+
+def _checkpoint(store: sa.Engine) -> None:
+    """What was written is in its files, and need not be recovered."""
+    with store.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        connection.execute(sa.text("CHECKPOINT"))
+
+
+_PADDING = (
+    "ALTER TABLE slot SET (autovacuum_enabled = false)",
+    "INSERT INTO slot (monitor, scheduled_for, slot, definition_hash, evaluation_id, state, attempt, fence)"
+    " SELECT 'padding-' || n, '2000-01-01T00:00:00.000000Z', repeat('x', 200), '', 'padding-' || n, 'done', 1, 1"
+    " FROM generate_series(1, 60000) AS n",
+    "DELETE FROM slot WHERE monitor LIKE 'padding-%' AND CAST(substr(monitor, 9) AS integer) <= 59900",
+    # With those that stay, the last page has no room for another one.
+    "ALTER TABLE slot SET (fillfactor = 10)",
+)
+"""Makes the table of slots larger than a file may be soon."""
 
 
 # psycopg warns of a cursor that it cannot close any more, since its server is gone: when the cursor is collected, which

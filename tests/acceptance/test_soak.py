@@ -1,4 +1,4 @@
-"""One minute of the soak; `make soak MINUTES=30` is the long one."""
+"""The soaks in short; `make soak MINUTES=30` and `make soak-stack MINUTES=30` are the long ones."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.soak.soaking import soak
+from tests.soak.stack import stacks
 
 pytestmark = pytest.mark.slow
 
@@ -20,3 +21,11 @@ def test_a_minute_of_faults_on_both_stores_loses_doubles_and_falsifies_nothing(t
     for report in ended.reports:
         assert len(report.faults) >= 5
         assert report.results["completed"] >= 2
+
+
+def test_two_minutes_of_faults_on_the_whole_topology_lose_double_and_falsify_nothing(tmp_path: Path) -> None:
+    ended = soak(tmp_path, 120, SEED, stacks)
+    assert not ended.failures, "\n".join(ended.lines())
+    (report,) = ended.reports
+    assert len(report.faults) >= 15
+    assert report.results["completed"] >= 20

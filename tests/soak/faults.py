@@ -12,10 +12,9 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
 
-import psycopg
-
-from tests.acceptance.daemons import kill
-from tests.acceptance.test_crash_points import DYING, POINTS, SCANT
+from tests.acceptance.daemons import kill, set_read_only
+from tests.acceptance.dying import POINTS, entry
+from tests.acceptance.test_crash_points import SCANT
 from tests.soak.ground import WEATHERS, WHOLE, Ground, identity_of
 
 PAST_A_LEASE = 4.0
@@ -31,7 +30,7 @@ def killed(ground: Ground) -> None:
 def killed_at_a_point(ground: Ground) -> None:
     """A daemon ends at one of the named points of an evaluation."""
     workspace = ground.any_workspace()
-    dying = ground.wake(workspace, entry=DYING.replace("{fault}", ground.random.choice(sorted(POINTS.values()))))
+    dying = ground.wake(workspace, entry=entry(ground.random.choice(sorted(POINTS.values()))))
     with suppress(subprocess.TimeoutExpired):
         dying.wait(timeout=3 * PAST_A_LEASE)
     ground.wake(workspace)
@@ -123,17 +122,9 @@ def server_ended(ground: Ground) -> None:
 
 def server_reads_only(ground: Ground) -> None:
     """PostgreSQL throws everyone out and takes nothing new for a while."""
-    _reads_only(ground, "on")
+    set_read_only(ground.store, "on")
     time.sleep(PAST_A_LEASE)
-    _reads_only(ground, "off")
-
-
-def _reads_only(ground: Ground, which: str) -> None:
-    address = ground.store.url.set(drivername="postgresql", database="postgres").render_as_string(hide_password=False)
-    database = str(ground.store.url.database)
-    with psycopg.connect(address, autocommit=True) as connection:
-        connection.execute(f'ALTER DATABASE "{database}" SET default_transaction_read_only = {which}'.encode())
-        connection.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", [database])
+    set_read_only(ground.store, "off")
 
 
 def all_killed(ground: Ground) -> None:

@@ -18,7 +18,7 @@ import duckdb
 import sqlalchemy as sa
 
 from tests.acceptance.command import finish, start, trivet
-from tests.acceptance.daemons import QUICK, kill, opened
+from tests.acceptance.daemons import QUICK, kill, opened, stop
 from tests.acceptance.files import replace_in
 from tests.integration.servers import PostgresServer, running_postgres
 from tests.integration.store import MIGRATIONS
@@ -90,6 +90,21 @@ class Ground:
         self.truths[identity_of(new)] = WEATHERS[weather][1]
         new.replace(workspace / "warehouse.duckdb")
 
+    @property
+    def logs(self) -> list[Path]:
+        """What the daemons write to."""
+        return [Path(self.log.name)]
+
+    @property
+    def alive(self) -> subprocess.Popen[str]:
+        """What must not end by itself."""
+        return self.daemons[self.workspaces[0]]
+
+    def rest(self) -> None:
+        """Ends whatever evaluates, and leaves the store to be looked at."""
+        for workspace in self.workspaces:
+            stop(self.daemons.pop(workspace))
+
     def heal(self) -> None:
         """Takes every fault out again, and has every daemon run."""
         for workspace in self.workspaces:
@@ -112,14 +127,14 @@ def recorded_identity(snapshot: str) -> Identity:
 
 
 @contextmanager
-def grounds(folder: Path, random: Random) -> Iterator[list[Ground]]:
+def daemons(folder: Path, random: Random) -> Iterator[list[Ground]]:
     """One on SQLite, with one daemon; one on PostgreSQL, with two."""
     with ExitStack() as stack:
         server = stack.enter_context(running_postgres(durable=True))
         places = {"sqlite": 1, "postgresql": 2}
         made = []
         for name, count in places.items():
-            workspaces = [_workspace(folder / name / str(number)) for number in range(count)]
+            workspaces = [soaked_workspace(folder / name / str(number)) for number in range(count)]
             url = f"sqlite:///{workspaces[0] / 'trivet.db'}" if name == "sqlite" else server.new_database()
             store = stack.enter_context(opened(url))
             upgrade_store(store, MIGRATIONS)
@@ -138,12 +153,21 @@ def grounds(folder: Path, random: Random) -> Iterator[list[Ground]]:
                     kill(daemon)
 
 
-def _workspace(path: Path) -> Path:
-    """The workspace that `trivet init` makes, its monitor due every two seconds, and the weathers beside it."""
+def soaked_workspace(path: Path, monitors: int = 1) -> Path:
+    """The workspace that `trivet init` makes, its monitor due every two seconds, and the weathers beside it.
+
+    Args:
+        path: where.
+        monitors: how many there are, which differ in their names alone.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     assert trivet("init", path).code == 0
     assert trivet("ingest", at=path).code == 0
     replace_in(path / "monitors" / "example.yaml", "every: 1h", "every: 2s")
+    text = (path / "monitors" / "example.yaml").read_text("utf-8")
+    for number in range(2, monitors + 1):
+        more = text.replace("reading-too-warm", f"reading-too-warm-{number}")
+        (path / "monitors" / f"example-{number}.yaml").write_text(more, "utf-8")
     (path / "weathers").mkdir()
     for name, (sql, _) in WEATHERS.items():
         file = path / "weathers" / f"{name}.duckdb"

@@ -33,16 +33,27 @@ class Report:
     """Evaluations by status; those that were not made by reason and cause."""
     recoveries: dict[str, list[float]]
     """Seconds from the end of a fault to the next evaluation that was made, by fault."""
+    extra: int
+    """How often a slot was begun again."""
     verified: str
 
     def lines(self) -> list[str]:
         """For people."""
         found = [f"{self.ground}: {len(self.faults)} faults, {self.results.total()} slots, each with one result"]
         found += [f"  {count:6}  {what}" for what, count in sorted(self.results.items())]
-        found += [f"  {'faults':>6}  {'fault':20} seconds until an evaluation was made: half of the time, at most"]
-        for fault, seconds in sorted(self.recoveries.items()):
-            found.append(f"  {len(seconds):6}  {fault:20} {statistics.median(seconds):5.1f} {max(seconds):5.1f}")
+        found += [f"  {self.extra:6}  begun again", "  faults  fault                 seconds to the next evaluation"]
+        found += [f"{'':30} p50   p95   max"]
+        every = [second for seconds in self.recoveries.values() for second in seconds]
+        for fault, seconds in [*sorted(self.recoveries.items()), ("all of them", every)]:
+            if seconds:
+                found.append(f"  {len(seconds):6}  {fault:20} {_percentiles(seconds)}")
         return [*found, f"  {self.verified}"]
+
+
+def _percentiles(seconds: Sequence[float]) -> str:
+    ordered = sorted(seconds)
+    p95 = ordered[min(len(ordered) - 1, int(0.95 * len(ordered)))]
+    return f"{statistics.median(ordered):5.1f} {p95:5.1f} {ordered[-1]:5.1f}"
 
 
 def examined(ground: Ground, faults: Sequence[Done], until: datetime) -> Report:
@@ -61,7 +72,8 @@ def examined(ground: Ground, faults: Sequence[Done], until: datetime) -> Report:
     verified = _fine(ground, "ledger", "verify")
     _fine(ground, "ledger", "completeness", "--until", until.isoformat())
     results = Counter(" ".join(filter(None, (row["status"], row["reason"], row["cause"]))) for row in made)
-    return Report(ground.name, faults, results, _recoveries(ground, faults), verified)
+    extra = sum(max(0, row["attempt"] - 1) for row in slots(ground.store))
+    return Report(ground.name, faults, results, _recoveries(ground, faults), extra, verified)
 
 
 def _fine(ground: Ground, *arguments: str) -> str:

@@ -1,0 +1,134 @@
+"""What one, two and four workers of a stack make: evaluations a second, and how long a slot waits at 80 % of that.
+
+The topology is that of `trivet stack up`, on this one machine: Redis, PostgreSQL with fsync, beat, `serve`, and so many
+workers of one evaluating process each. The workspace is the one that `trivet init` makes, of four rows. First all
+monitors come due at once, every half minute, and the rate is that from the first one's begin to the last one's end.
+Then so many as make 80 % of that rate come due spread over half a minute, and of each the time from when it came due
+until it was begun is taken. It runs from the root of the checkout as `python -m benchmarks.workers`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from benchmarks.sustained import CONDITIONS, ROOT
+from tests.acceptance.command import finish, start
+from tests.acceptance.daemons import kill, opened
+from worker.stack.folder import STORE_URL, StackFolder
+from worker.stores import read_only
+from worker.tables import evaluation
+
+EVERY = 30
+"""Seconds."""
+_SETTINGS = {"TRIVET_SCHEDULER__TICK": "1s", "TRIVET_SCHEDULER__WORKERS": "1", "TRIVET_API__PORT": "0"}
+
+
+def workspace(folder: Path, condition: str, delays: Sequence[int]) -> Path:
+    """The workspace of `trivet init` with a monitor for each delay, in seconds."""
+    made = Path(shutil.copytree(ROOT / "examples" / "empty", folder))
+    lines = [
+        f"  - {{id: small-{number:05}, object: reading, breach_when: '{condition}', "
+        f"schedule: {{every: {EVERY}s, delay: {delay}s}}}}"
+        for number, delay in enumerate(delays)
+    ]
+    (made / "monitors" / "example.yaml").write_text("\n".join(["monitors:", *lines, ""]), "utf-8")
+    ended = finish(start("ingest", at=made))
+    if ended.code != 0:
+        raise SystemExit(ended.err)
+    return made
+
+
+@contextmanager
+def stack(place: Path, workers: int) -> Iterator[sa.Engine]:
+    """The store of a stack that runs."""
+    with (place / "log").open("w") as log:
+        arguments = ("stack", "up", "--workers", str(workers))
+        supervisor = start(*arguments, at=place, environment=_SETTINGS, before=os.setsid, output=log, errors=log)
+        try:
+            folder = StackFolder.of(place)
+            while not _is_up(folder, supervisor.pid):
+                if supervisor.poll() is not None:
+                    raise SystemExit((place / "log").read_text("utf-8"))
+                time.sleep(0.2)
+            with opened(folder.access().environment()[STORE_URL]) as store:
+                yield store
+        finally:
+            kill(supervisor)
+
+
+def _is_up(folder: StackFolder, supervisor: int) -> bool:
+    state = folder.state()
+    if state is None or state["supervisor"] != supervisor:
+        return False
+    return all(item["state"] in ("running", "done") for item in state["parts"])
+
+
+def evaluations(place: Path, workers: int, rounds: int) -> dict[str, list[sa.RowMapping]]:
+    """What was made of each instant, without the first, in which much is built."""
+    with stack(place, workers) as store:
+        time.sleep((rounds + 2) * EVERY)
+        with read_only(store).connect() as connection:
+            rows = connection.execute(sa.select(evaluation).order_by(evaluation.c.scheduled_for)).mappings().all()
+    found: dict[str, list[sa.RowMapping]] = {}
+    for row in rows:
+        found.setdefault(row["scheduled_for"], []).append(row)
+    return {at: found[at] for at in sorted(found)[1 : rounds + 1]}
+
+
+def rate(made: Sequence[sa.RowMapping]) -> float:
+    """Evaluations a second of one instant, if all of them were made."""
+    if any(row["status"] != "completed" for row in made):
+        raise SystemExit("not all were made before they came due again: take fewer monitors")
+    begun = min(datetime.fromisoformat(row["started_at"]) for row in made)
+    ended = max(datetime.fromisoformat(row["finished_at"]) for row in made)
+    return len(made) / (ended - begun).total_seconds()
+
+
+def waits(made: Sequence[sa.RowMapping], delays: Sequence[int]) -> list[float]:
+    """Seconds from when each came due until it was begun; until it came due again where nobody began it."""
+    found = []
+    for row in made:
+        due = datetime.fromisoformat(row["scheduled_for"]) + timedelta(seconds=delays[int(row["monitor"][6:])])
+        begun = datetime.fromisoformat(row["started_at"])
+        found.append((begun - due).total_seconds() if row["status"] == "completed" else float(EVERY))
+    return found
+
+
+def main() -> None:
+    """Prints the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--workers", type=int, nargs="+", default=[1, 2, 4])
+    parser.add_argument("--monitors", type=int, default=400, help="that come due at once")
+    parser.add_argument("--rounds", type=int, default=3)
+    options = parser.parse_args()
+    condition = CONDITIONS["two members to tell"]
+    for workers in options.workers:
+        folder = Path(tempfile.mkdtemp(prefix="trivet-bench-"))
+        folder.chmod(0o755)
+        at_once = evaluations(workspace(folder / "rate", condition, [0] * options.monitors), workers, options.rounds)
+        most = statistics.median(rate(made) for made in at_once.values())
+        delays = [number % EVERY for number in range(int(0.8 * most * EVERY))]
+        spread = evaluations(workspace(folder / "wait", condition, delays), workers, options.rounds)
+        found = sorted(second for made in spread.values() for second in waits(made, delays))
+        p95 = found[int(0.95 * (len(found) - 1))]
+        print(
+            f"{workers} workers: {most:.0f} evaluations/s; of {len(delays)} in {EVERY} s one waits "
+            f"{statistics.median(found):.1f} s (p95 {p95:.1f}, at most {found[-1]:.1f})",
+            flush=True,
+        )
+        shutil.rmtree(folder)
+
+
+if __name__ == "__main__":
+    main()
