@@ -141,6 +141,7 @@ def _conf(tick: timedelta, workers: int) -> Mapping[str, Any]:
         # No soft limit: inside DuckDB it does not arrive as the exception that one could catch.
         # Results are in the store.
         "task_ignore_result": True,
+        # Never pickle: whoever can write to Redis must not be able to run code.
         "task_serializer": "json",
         "accept_content": ["json"],
         # The planner must not hang while Redis is away; the next tick sends again.
@@ -151,11 +152,14 @@ def _conf(tick: timedelta, workers: int) -> Mapping[str, Any]:
         # Guards against leaks; both act between tasks only.
         "worker_max_tasks_per_child": 200,
         "worker_max_memory_per_child": 1_500_000,
+        # Of a stop by SIGQUIT: what runs longer goes back to the queue. Containers are killed after 45 seconds.
         "worker_soft_shutdown_timeout": 30.0,
         # A run can still commit to the store while Redis is away.
         "worker_cancel_long_running_tasks_on_connection_loss": False,
+        # It would leave queues of its own in Redis for each worker that died.
         "worker_enable_remote_control": False,
         "worker_hijack_root_logger": False,
+        # By default Celery gives up after a hundred tries.
         "broker_connection_retry_on_startup": True,
         "broker_connection_max_retries": None,
         "broker_transport_options": {
@@ -163,9 +167,11 @@ def _conf(tick: timedelta, workers: int) -> Mapping[str, Any]:
             # Looks for messages of dead workers every ten seconds instead of every hundred.
             "unacked_restore_interval": 10,
             "unacked_restore_throttle": 1,
+            # A connection that the other side forgot is noticed.
             "socket_timeout": 30,
             "socket_keepalive": True,
             "health_check_interval": 25,
+            # Others may use the same database.
             "global_keyprefix": "trivet:",
         },
         "timezone": "UTC",

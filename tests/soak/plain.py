@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import signal
 import sys
 import tempfile
@@ -142,6 +143,7 @@ def main() -> None:
         # What stands in the queue, and what a dead worker left, has its time to come.
         time.sleep(30)
         rows = _rows(_address(plain.environment))
+    shutil.rmtree(folder)
     slots = range(began * _SECONDS, ended * _SECONDS, _SECONDS)
     results = Counter((monitor, slot) for monitor, slot in rows if slot in slots)
     due = MONITORS * len(slots)
