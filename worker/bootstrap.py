@@ -59,9 +59,9 @@ from worker.shipped import shipped
 from worker.stores import (
     delivery_turn,
     is_empty_store,
-    latest_revision,
     open_store,
     read_only,
+    revision_problem,
     store_clock,
     store_revision,
     upgrade_store,
@@ -264,7 +264,7 @@ class Wiring:
 
     def probes(self, store: sa.Engine) -> tuple[Probe, ...]:
         """What every process of the workspace needs to be there."""
-        return store_probe(store, latest_revision(shipped("migrations"))), warehouse_probe(self.engine())
+        return store_probe(store, shipped("migrations")), warehouse_probe(self.engine())
 
     def _deliver_in_turn(self, store: sa.Engine, write: Callable[[str], None]) -> None:
         # One daemon at a time, and not for long: a receiver that hangs must not hold up whoever is to evaluate.
@@ -344,10 +344,9 @@ class Wiring:
         if create and engine.dialect.name == "sqlite" and is_empty_store(engine):
             upgrade_store(engine, shipped("migrations"))
             return engine
-        found, latest = store_revision(engine), latest_revision(shipped("migrations"))
-        if found != latest:
-            message = f"the store is at revision {found or 'none'} and this version needs {latest}"
-            raise UnavailableError(f"{message}; run `trivet db upgrade`")
+        problem = revision_problem(store_revision(engine), shipped("migrations"))
+        if problem is not None:
+            raise UnavailableError(f"the store is {problem}")
         return engine
 
     def store_is_missing(self) -> bool:

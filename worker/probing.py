@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 
 import sqlalchemy as sa
 
@@ -16,7 +17,7 @@ from trivet.clock import Clock
 from worker.failures import FailureLog
 from worker.processes import last_ticks, stale_after
 from worker.pulse import Pulse
-from worker.stores import read_only, store_revision
+from worker.stores import read_only, revision_problem, store_revision
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,7 @@ class Probe:
     """What is wrong, and what to do; None where nothing is."""
 
 
-def store_probe(store: sa.Engine, latest: str) -> Probe:
+def store_probe(store: sa.Engine, migrations: Path) -> Probe:
     """The store can be reached, and is at the revision that this version needs."""
     failures = FailureLog("the store cannot be read")
 
@@ -39,7 +40,7 @@ def store_probe(store: sa.Engine, latest: str) -> Probe:
             failures.failed(error)
             return "cannot be read; `trivet doctor` says why"
         failures.succeeded()
-        return None if found == latest else f"at revision {found or 'none'} and not {latest}; run `trivet db upgrade`"
+        return revision_problem(found, migrations)
 
     return Probe("store", problem)
 

@@ -175,6 +175,16 @@ def latest_revision(migrations: Path) -> str:
     return head
 
 
+def revision_problem(found: str | None, migrations: Path) -> str | None:
+    """Why this version does not work on a store at that revision, and what to do; None where it does."""
+    latest = latest_revision(migrations)
+    if found == latest:
+        return None
+    if _is_later(_config(migrations), found):
+        return f"at revision {found}, which a later version of Trivet made; install that one"
+    return f"at revision {found or 'none'} and this version needs {latest}; run `trivet db upgrade`"
+
+
 def _parsed(url: str) -> URL:
     try:
         parsed = make_url(url)
@@ -291,8 +301,12 @@ def _config(migrations: Path) -> Config:
     return config
 
 
-def _refuse_unknown(config: Config, revision: str | None, url: URL) -> None:
+def _is_later(config: Config, revision: str | None) -> bool:
     known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
-    if revision is not None and revision not in known:
+    return revision is not None and revision not in known
+
+
+def _refuse_unknown(config: Config, revision: str | None, url: URL) -> None:
+    if _is_later(config, revision):
         message = f"revision {revision} of the store was written by a later version of Trivet; upgrade Trivet"
         raise InputError([Finding(url.render_as_string(hide_password=True), None, "", message)])

@@ -141,7 +141,7 @@ def test_a_store_at_another_revision_is_not_ready(wiring: Wiring) -> None:
             connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0001'")
         engine.dispose()
         problem = wrong(get(f"{address}/readyz")[1])["store"]
-    assert problem.startswith("at revision 0001 and not ")
+    assert problem.startswith("at revision 0001 and this version needs ")
     assert problem.endswith("; run `trivet db upgrade`")
 
 
@@ -177,7 +177,7 @@ def test_a_server_that_is_away_when_serving_begins_is_told_and_looked_at_again(
             assert "trivet_store_up 0.0" in get(f"{address}/metrics")[1]
             server.start()
             status, document, _ = get(f"{address}/readyz")
-            assert wrong(document)["store"].startswith("at revision none and not ")
+            assert wrong(document)["store"].startswith("at revision none and this version needs ")
             upgrade_store(store, MIGRATIONS)
             status, document, _ = get(f"{address}/readyz")
             assert list(wrong(document)) == ["tick"]
