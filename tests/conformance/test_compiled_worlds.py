@@ -10,7 +10,7 @@ from tests.conformance.amounts import IN_CI, ROWS, judged_pairs
 from tests.conformance.harness import PLANS, definition_of, describe, differences
 from tests.oracle.strategies import World, families
 
-MONITORS, DATA_SETS = 4, 4
+MONITORS, DATA_SETS = 4, 8
 """Of one example. Compiling costs more than judging so few rows does, so each monitor judges several data sets."""
 SCANNED = (MONITORS - 1) * DATA_SETS
 """Pairs of one example that a pass judges as well, at the least."""
