@@ -39,13 +39,14 @@ def workspace(folder: Path, condition: str, delays: Sequence[int]) -> Path:
     made = Path(shutil.copytree(ROOT / "examples" / "empty", folder))
     lines = [
         f"  - {{id: small-{number:05}, object: reading, breach_when: '{condition}', "
-        f"schedule: {{every: {EVERY}s, delay: {delay}s}}}}"
+        f"schedule: {{every: {EVERY}s}}, delay: {delay}s}}"
         for number, delay in enumerate(delays)
     ]
     (made / "monitors" / "example.yaml").write_text("\n".join(["monitors:", *lines, ""]), "utf-8")
-    ended = finish(start("ingest", at=made))
-    if ended.code != 0:
-        raise SystemExit(ended.err)
+    for command in ("check", "ingest"):
+        ended = finish(start(command, at=made))
+        if ended.code != 0:
+            raise SystemExit(ended.err)
     return made
 
 

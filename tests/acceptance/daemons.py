@@ -111,6 +111,13 @@ def completed(store: sa.Engine) -> list[Any]:
     return [row for row in rows(store, evaluation) if row["status"] == EvaluationStatus.COMPLETED]
 
 
+def _connected(address: str) -> psycopg.Connection[Any] | None:
+    """None while a server that was killed still recovers."""
+    with suppress(psycopg.OperationalError):
+        return psycopg.connect(address, autocommit=True)
+    return None
+
+
 def evaluated(store: sa.Engine) -> int:
     """How many evaluations were made."""
     return len(completed(store))
@@ -135,7 +142,7 @@ def set_read_only(store: sa.Engine, which: str) -> None:
     # Another one than the store's, where this may be undone.
     address = store.url.set(drivername="postgresql", database="template1").render_as_string(hide_password=False)
     database = str(store.url.database)
-    with psycopg.connect(address, autocommit=True) as connection:
+    with wait_for(lambda: _connected(address)) as connection:
         connection.execute(f'ALTER DATABASE "{database}" SET default_transaction_read_only = {which}'.encode())
         connection.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", [database])
 
