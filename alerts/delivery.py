@@ -1,8 +1,9 @@
 """Sending what waits in the outbox. Each attempt is written down before it is made, and its end after it.
 
 Between the receiver's taking and our commit nothing can be known, so a row that is found `attempting` after its lease
-may have arrived. A receiver that dedupes gets it again, under the same key; for any other the row ends as `unknown`.
-So no receiver that dedupes takes a notice twice, and any other is sent it at most once after a crash.
+may have arrived. What becomes of it is set for each receiver: it is sent again, under the same key, or the row ends as
+`unknown`. So no receiver that dedupes takes a notice twice, and where nothing is sent again, it is sent at most once
+after a crash.
 """
 
 from __future__ import annotations
@@ -189,7 +190,7 @@ class _Round:
         """The state to write, and for a row that is tried again, when."""
         if isinstance(ending, Sent):
             return DeliveryState.DELIVERED, None
-        if isinstance(ending, MaybeSent) and not self._notifier(row).dedupes:
+        if isinstance(ending, MaybeSent) and not self._notifier(row).resends:
             return DeliveryState.UNKNOWN, None
         if row.attempts >= self.policy.attempts or (isinstance(ending, NotSent) and ending.final):
             return DeliveryState.FAILED, None

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from alerts.states import AlertKind
 from monitors.definition import MonitorDefinition
-from trivet.settings import ReceiverSettings, RouteMatch, RouteSettings, Settings
+from trivet.receiver_settings import ReceiverSettings
+from trivet.settings import RouteMatch, RouteSettings, Settings
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -10,7 +10,6 @@ import click
 from alerts.changes import AlertStatus
 from alerts.delivery import DeliveryReport
 from alerts.message import probe_message
-from alerts.notifiers.build import build_notifiers
 from alerts.notifiers.port import Notice, Sent
 from alerts.reading import Delivery, alerts_of, deliveries
 from alerts.recording import status_of
@@ -81,11 +80,12 @@ def show(invocation: Invocation, monitor: str, last: int) -> int:
 @command
 def test(invocation: Invocation, receiver: str) -> int:
     """Send a test to every address of RECEIVER, at once and past the outbox."""
-    known = invocation.wiring().settings.receivers
+    wiring = invocation.wiring()
+    known = wiring.settings.receivers
     if receiver not in known:
         raise UsageError(f"the settings have no receiver '{receiver}'{did_you_mean(receiver, known)}")
     write = invocation.output.complain if invocation.output.as_json else invocation.output.raw
-    built = build_notifiers({receiver: known[receiver]}, invocation.wiring().secret, invocation.clock, write)
+    built = wiring.deliverer.notifiers(write, only=receiver)
     payload = probe_message(receiver, invocation.clock.now()).to_json()
     errors: dict[Target, str | None] = {}
     for target, notifier in built.items():

@@ -12,10 +12,13 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from alerts.notifiers.addresses import reach_of
+from alerts.notifiers.outgoing import Outgoing
+from alerts.notifiers.port import NotSent
 from trivet.clock import SystemClock, utc_text
 from trivet.errors import TrivetError
-from trivet.references import SecretRef
-from trivet.settings import ReceiverSettings
+from trivet.receiver_settings import ReceiverSettings
+from trivet.references import Secret, SecretRef
 from trivet.sizes import size_bytes
 from worker.bootstrap import Wiring
 from worker.in_force import InForce
@@ -140,13 +143,13 @@ def observe_addresses(wiring: Wiring) -> Iterator[Observation]:
         except TrivetError as error:
             yield Observation("heartbeat", False, str(error))
             return
-        yield _address(wiring, "heartbeat", heartbeat)
+        yield _address(wiring, "heartbeat", heartbeat, insecure=wiring.settings.watch.insecure)
 
 
 def _receiver(wiring: Wiring, name: str, receiver: ReceiverSettings) -> Observation:
     what = f"receiver {name}"
     if receiver.webhook is not None:
-        return _address(wiring, what, receiver.webhook.url)
+        return _address(wiring, what, receiver.webhook.url, insecure=receiver.webhook.insecure)
     for item in receiver.apprise or ():
         if isinstance(item, SecretRef):
             try:
@@ -156,9 +159,11 @@ def _receiver(wiring: Wiring, name: str, receiver: ReceiverSettings) -> Observat
     return Observation(what, True, f"`trivet alerts test {name}` sends it something")
 
 
-def _address(wiring: Wiring, what: str, url: str | SecretRef) -> Observation:
+def _address(wiring: Wiring, what: str, url: str | SecretRef, *, insecure: bool) -> Observation:
     try:
-        problem = unreachable(wiring.secret(url).reveal() if isinstance(url, SecretRef) else url)
+        secret = wiring.secret(url) if isinstance(url, SecretRef) else Secret(url)
+        found = Outgoing(secret, reach_of(wiring.settings.delivery, insecure=insecure)).leads_to()
+        problem = found.error if isinstance(found, NotSent) else unreachable(secret.reveal(), found)
     except TrivetError as error:
         problem = str(error)
     return Observation(what, problem is None, problem or "can be connected to")

@@ -31,17 +31,16 @@ _TYPES = {
 
 
 class AppriseNotifier:
-    """One Apprise URL. These services cannot tell a repetition, so what may have arrived is not sent again.
+    """One Apprise URL.
 
     Args:
         url: the Apprise URL.
         timeout: longest wait for one call.
+        resends: whether what may have arrived is sent again. These services cannot tell a repetition.
     """
 
-    dedupes = False
-
-    def __init__(self, url: Secret, timeout: timedelta = TIMEOUT) -> None:
-        self._timeout = timeout
+    def __init__(self, url: Secret, timeout: timedelta = TIMEOUT, *, resends: bool = False) -> None:
+        self._timeout, self.resends = timeout, resends
         self._secrets = secrets_of(url.reveal())
         # Apprise logs URLs below WARNING, and so do the HTTP libraries beneath it.
         guard_logs(self._secrets, "apprise", "urllib3", "requests", "httpx", "httpcore")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -100,9 +101,14 @@ def endless(handler: Handler) -> None:
 
 
 @contextmanager
-def running_receiver(port: int = 0) -> Iterator[Receiver]:
-    """A receiver on a port of this machine; on any free one if it is 0."""
-    server = ThreadingHTTPServer(("127.0.0.1", port), type("Bound", (Handler,), {}))
+def running_receiver(
+    port: int = 0, host: str = "127.0.0.1", context: ssl.SSLContext | None = None
+) -> Iterator[Receiver]:
+    """A receiver on a port of this machine; on any free one if it is 0. With a context, it speaks TLS."""
+    server = ThreadingHTTPServer((host, port), type("Bound", (Handler,), {}))
+    if context is not None:
+        # The handshake is for the thread of the request: one that fails there ends no other.
+        server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
     receiver = Receiver(server.server_address[1])
     server.RequestHandlerClass.receiver = receiver  # type: ignore[attr-defined]
     thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
