@@ -9,7 +9,7 @@ after a crash.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -17,6 +17,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from alerts.notifiers.port import Ending, MaybeSent, Notice, Notifier, NotSent, Sent, Unusable
+from alerts.outages import disabled_since, gave_up, took_it
 from alerts.routing import Target
 from alerts.states import DeliveryState
 from alerts.tables import outbox
@@ -75,6 +76,7 @@ def deliver_due(
     policy: DeliveryPolicy | None = None,
     limit: int = 1_000,
     longest: timedelta | None = None,
+    others: Sequence[Target] = (),
 ) -> DeliveryReport:
     """Sends what is due, in the order in which each address is to hear of each monitor.
 
@@ -87,9 +89,10 @@ def deliver_due(
         policy: how long is tried.
         limit: most rows of one round.
         longest: after this no attempt is begun any more; what is left stays due.
+        others: who is told of an address that cannot be told, the first choice first.
     """
     began = clock.now()
-    round_ = _Round(store, notifiers, clock, policy or DeliveryPolicy(), DeliveryReport())
+    round_ = _Round(store, notifiers, clock, policy or DeliveryPolicy(), DeliveryReport(), others)
     round_.settle_abandoned()
     for _ in range(limit):
         if longest is not None and clock.now() - began >= longest:
@@ -108,6 +111,7 @@ class _Round:
     clock: Clock
     policy: DeliveryPolicy
     report: DeliveryReport
+    others: Sequence[Target]
     slow: set[Target] = field(default_factory=set)
 
     def settle_abandoned(self) -> None:
@@ -147,6 +151,11 @@ class _Round:
     def attempt(self, row: sa.Row[Any]) -> Ending:
         """Makes the call, outside any transaction."""
         began = self.clock.now()
+        with self.store.begin() as connection:
+            disabled = disabled_since(connection, Target(row.receiver, row.target))
+        if disabled is not None:
+            advice = f"mend the settings, then run `trivet alerts enable {row.receiver}`"
+            return NotSent(f"nothing is sent there, since it said at {disabled} that it is gone: {advice}", final=True)
         try:
             return self._notifier(row).send(Notice(row.alert_key, row.payload))
         except Exception as error:
@@ -180,7 +189,13 @@ class _Round:
                 return
             if due is None:
                 append(connection, EntryType.DELIVERY, row.alert_key, _entry(row, state, now))
-        self._report(row, state, error)
+            if state is DeliveryState.DELIVERED:
+                took_it(connection, Target(row.receiver, row.target), now, self.others)
+            gone = isinstance(ending, NotSent) and ending.final
+            is_lost = state is DeliveryState.FAILED and not gave_up(
+                connection, row, error or "", now, self.others, gone=gone
+            )
+        self._report(row, state, error, is_lost=is_lost)
 
     def _notifier(self, row: sa.Row[Any]) -> Notifier:
         target = Target(row.receiver, row.target)
@@ -198,14 +213,14 @@ class _Round:
         drawn = self.policy.wait(row.alert_key, row.attempts) if wait is None else wait
         return DeliveryState.PENDING, self.clock.now() + max(drawn, asked or timedelta())
 
-    def _report(self, row: sa.Row[Any], state: DeliveryState, error: str | None) -> None:
+    def _report(self, row: sa.Row[Any], state: DeliveryState, error: str | None, *, is_lost: bool) -> None:
         match state:
             case DeliveryState.DELIVERED:
                 self.report.delivered += 1
                 return
             case DeliveryState.FAILED:
                 self.report.failed += 1
-                fate = "it is given up"
+                fate = "it is given up" + (", and nobody else is left to be told of that" if is_lost else "")
             case DeliveryState.UNKNOWN:
                 self.report.unknown += 1
                 fate = "it may have arrived, and is not sent again"

@@ -11,10 +11,11 @@ from alerts.changes import AlertStatus
 from alerts.delivery import DeliveryReport
 from alerts.message import probe_message
 from alerts.notifiers.port import Notice, Sent
+from alerts.outages import enable as enable_receiver
 from alerts.reading import Delivery, alerts_of, deliveries
 from alerts.recording import status_of
 from alerts.routing import Target
-from alerts.states import AlertKind
+from alerts.states import AlertKind, DeliveryState
 from cli.invocation import Invocation, command
 from cli.output import Output, visible
 from trivet.clock import utc_text
@@ -105,6 +106,26 @@ def test(invocation: Invocation, receiver: str) -> int:
     return Exit.UNAVAILABLE if any(errors.values()) else Exit.FINE
 
 
+@alerts.command()
+@click.argument("receiver")
+@command
+def enable(invocation: Invocation, receiver: str) -> int:
+    """Send to RECEIVER again, which had said that it is gone for good."""
+    wiring = invocation.wiring()
+    known = wiring.settings.receivers
+    if receiver not in known:
+        raise UsageError(f"the settings have no receiver '{receiver}'{did_you_mean(receiver, known)}")
+    with wiring.store(create=False).begin() as connection:
+        enabled = enable_receiver(connection, receiver)
+    if invocation.output.as_json:
+        invocation.output.document({"receiver": receiver, "enabled": enabled})
+    elif enabled:
+        invocation.output.print(f"{receiver}: what is told from now on is sent there; what was given up is not")
+    else:
+        invocation.output.print(f"{receiver}: nothing kept notices from it")
+    return Exit.FINE
+
+
 def complain_of_delivery(output: Output, report: DeliveryReport) -> None:
     """Says what could not be sent, and where it waits."""
     for problem in report.problems:
@@ -155,4 +176,5 @@ def _delivery_json(item: Delivery) -> dict[str, Any]:
 def _delivery_row(item: Delivery) -> tuple[str, ...]:
     what = f"{item.event} ({item.episode}.{item.ordinal})"
     error = visible(item.last_error) if item.last_error else ""
-    return what, str(item.target), item.state, str(item.attempts), item.next_attempt or "—", error
+    state = "delivery unknown" if item.state is DeliveryState.UNKNOWN else item.state
+    return what, str(item.target), state, str(item.attempts), item.next_attempt or "—", error

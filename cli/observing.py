@@ -15,6 +15,7 @@ from typing import Any
 from alerts.notifiers.addresses import reach_of
 from alerts.notifiers.outgoing import Outgoing
 from alerts.notifiers.port import NotSent
+from alerts.outages import outages
 from trivet.clock import SystemClock, utc_text
 from trivet.errors import TrivetError
 from trivet.receiver_settings import ReceiverSettings
@@ -144,6 +145,22 @@ def observe_addresses(wiring: Wiring) -> Iterator[Observation]:
             yield Observation("heartbeat", False, str(error))
             return
         yield _address(wiring, "heartbeat", heartbeat, insecure=wiring.settings.watch.insecure)
+
+
+def observe_outages(wiring: Wiring) -> Iterator[Observation]:
+    """The receivers that notices were given up for, and that took none since. Without a sound store, none."""
+    try:
+        if wiring.store_is_missing():
+            return
+        with read_only(wiring.store(create=False)).connect() as connection:
+            found = outages(connection)
+    except TrivetError:
+        return
+    for item in found:
+        told = f"notices were given up since {item.since}: {item.error}" if item.since else "it took a notice again"
+        if item.disabled_at is not None:
+            told = f"{told}; nothing is sent there until `trivet alerts enable {item.target.receiver}`"
+        yield Observation(f"telling {item.target}", False, told)
 
 
 def _receiver(wiring: Wiring, name: str, receiver: ReceiverSettings) -> Observation:

@@ -10,7 +10,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, WithJsonSchema, model_validator
 
 from trivet.faults import Fault, expected, refused
-from trivet.fields import Between, DurationText
+from trivet.fields import Between, DurationText, Text
 from trivet.validation import StrictModel
 
 _HOST = re.compile(r"(\*\.)?[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*")
@@ -55,6 +55,8 @@ class DeliverySettings(StrictModel):
     """The only hosts that webhooks and the sign of life go to; any, if absent."""
     networks: tuple[Network, ...] = ()
     """Networks of one's own that they may go to, besides public addresses."""
+    fallback: tuple[Text, ...] | None = None
+    """Receivers of which the first that can be is told of one that cannot; any other, in their order, if absent."""
 
     @model_validator(mode="after")
     def _lasts(self) -> DeliverySettings:

@@ -174,9 +174,13 @@ class Settings(StrictModel):
 
     @model_validator(mode="after")
     def _routes_end_somewhere(self) -> Settings:
+        named: list[tuple[Path, str]] = [
+            (("routes", index, "receiver"), route.receiver) for index, route in enumerate(self.routes)
+        ]
+        named += [(("delivery", "fallback", index), name) for index, name in enumerate(self.delivery.fallback or ())]
         faults = [
-            Fault(("routes", index, "receiver"), f"no receiver '{name}'{did_you_mean(name, self.receivers)}")
-            for index, name in enumerate(route.receiver for route in self.routes)
+            Fault(place, f"no receiver '{name}'{did_you_mean(name, self.receivers)}")
+            for place, name in named
             if name not in self.receivers
         ]
         if faults:

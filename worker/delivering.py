@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from alerts.delivery import DeliveryPolicy, DeliveryReport, deliver_due
 from alerts.notifiers.build import Means, Resolve, build_notifiers
 from alerts.notifiers.port import Notifier
-from alerts.routing import Target
+from alerts.routing import Target, targets_of
 from trivet.clock import Clock
 from trivet.delivery_settings import DeliverySettings
 from trivet.settings import Settings
@@ -48,8 +48,14 @@ class Deliverer:
         self, store: sa.Engine, write: Callable[[str], None], longest: timedelta | None = None
     ) -> DeliveryReport:
         """Sends what is due; see `deliver_due`."""
-        policy = policy_of(self.settings.delivery)
-        return deliver_due(store, self.notifiers(write), self.clock, policy, longest=longest)
+        policy, others = policy_of(self.settings.delivery), self._fallback()
+        return deliver_due(store, self.notifiers(write), self.clock, policy, longest=longest, others=others)
+
+    def _fallback(self) -> list[Target]:
+        """Who is told of a receiver that cannot be told."""
+        receivers, named = self.settings.receivers, self.settings.delivery.fallback
+        names = receivers if named is None else named
+        return [target for name in names for target in targets_of(name, receivers[name])]
 
     def deliver_in_turn(self, store: sa.Engine, write: Callable[[str], None]) -> None:
         """For a daemon: one at a time, and not for long, since a receiver that hangs must not hold up who evaluates."""

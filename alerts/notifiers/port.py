@@ -29,7 +29,7 @@ class NotSent:
     error: str
     """For a person; without secrets and without text that the receiver chose."""
     final: bool = False
-    """No later attempt can succeed."""
+    """The receiver is gone for good, and said so: nothing is sent there any more."""
     wait: timedelta | None = None
     """How long the receiver asked us to wait."""
 

@@ -43,6 +43,7 @@ DESK = Target("desk")
 ROOT = Path(__file__).parents[2]
 POLICY = DeliveryPolicy(attempts=3)
 REFUSED = NotSent("the receiver answered 500")
+GIVEN_UP = "it is given up, and nobody else is left to be told of that"
 
 
 @pytest.fixture
@@ -107,7 +108,7 @@ def deliver(
     policy: DeliveryPolicy = POLICY,
 ) -> DeliveryReport:
     built = notifiers if isinstance(notifiers, Mapping) else {DESK: notifiers}
-    return deliver_due(store, built, clock, policy)
+    return deliver_due(store, built, clock, policy, others=list(built))
 
 
 def test_what_is_due_is_sent_once_and_its_end_is_in_the_ledger(store: sa.Engine) -> None:
@@ -170,7 +171,7 @@ def test_it_is_given_up_after_the_last_attempt(store: sa.Engine) -> None:
     tell(store, a_breach())
     reports = [deliver(store, clock_after(hours=hour), fake) for hour in range(6)]
     assert [(report.retrying, report.failed) for report in reports[:4]] == [(1, 0), (1, 0), (0, 1), (0, 0)]
-    assert reports[2].problems == ["desk: pay-below-floor: the receiver answered 500; it is given up"]
+    assert reports[2].problems == [f"desk: pay-below-floor: the receiver answered 500; {GIVEN_UP}"]
     assert len(fake.sent) == POLICY.attempts
     assert (row(store).state, row(store).next_attempt) == ("failed", None)
     assert ends(store) == [("failed", 3)]
