@@ -25,7 +25,7 @@ from worker.bootstrap import Wiring
 from worker.in_force import InForce
 from worker.overdue import Overdue, overdue_monitors
 from worker.processes import LastTick, last_ticks, stale_after
-from worker.reaching import unreachable
+from worker.reaching import port_of, unreachable
 from worker.stack.folder import StackFolder
 from worker.stack.supervisor import FINE_STATES
 from worker.stores import read_only, store_clock
@@ -167,22 +167,30 @@ def _receiver(wiring: Wiring, name: str, receiver: ReceiverSettings) -> Observat
     what = f"receiver {name}"
     if receiver.webhook is not None:
         return _address(wiring, what, receiver.webhook.url, insecure=receiver.webhook.insecure)
-    for item in receiver.apprise or ():
+    smtp = receiver.smtp
+    needed = (*(receiver.apprise or ()), *((smtp.username, smtp.password) if smtp is not None else ()))
+    for item in needed:
         if isinstance(item, SecretRef):
             try:
                 wiring.secret(item)
             except TrivetError as error:
                 return Observation(what, False, str(error))
+    if smtp is not None:
+        unanswered = unreachable(smtp.host, smtp.at_port)
+        return Observation(what, unanswered is None, unanswered or "can be connected to")
     return Observation(what, True, f"`trivet alerts test {name}` sends it something")
 
 
 def _address(wiring: Wiring, what: str, url: str | SecretRef, *, insecure: bool) -> Observation:
     try:
         secret = wiring.secret(url) if isinstance(url, SecretRef) else Secret(url)
-        found = Outgoing(secret, reach_of(wiring.settings.delivery, insecure=insecure)).leads_to()
-        problem = found.error if isinstance(found, NotSent) else unreachable(secret.reveal(), found)
     except TrivetError as error:
-        problem = str(error)
+        return Observation(what, False, str(error))
+    found = Outgoing(secret, reach_of(wiring.settings.delivery, insecure=insecure)).leads_to()
+    port = port_of(secret.reveal())
+    if isinstance(found, NotSent):
+        return Observation(what, False, found.error)
+    problem = "it is no http or https URL" if port is None else unreachable(found[0], port)
     return Observation(what, problem is None, problem or "can be connected to")
 
 

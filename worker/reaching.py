@@ -4,31 +4,30 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 _SECONDS = 3.0
 _PORTS = {"http": 80, "https": 443}
 
 
-def unreachable(url: str, at: Sequence[str]) -> str | None:
-    """Why a URL's host cannot be connected to; None where it can. The URL is not repeated: it may hold a secret.
-
-    Args:
-        url: for its port.
-        at: the addresses of its host; the first is tried.
-    """
+def port_of(url: str) -> int | None:
+    """The port that a URL leads to; None where it is no http or https URL."""
     try:
         parts = urlsplit(url)
-        port = parts.port or _PORTS.get(parts.scheme)
+        return parts.port or _PORTS.get(parts.scheme)
     except ValueError:
-        port = None
-    if port is None:
-        return "it is no http or https URL"
+        return None
+
+
+def unreachable(host: str, port: int) -> str | None:
+    """Why nobody can be connected to there; None where somebody can."""
     try:
-        socket.create_connection((at[0], port), _SECONDS).close()
+        socket.create_connection((host, port), _SECONDS).close()
     except TimeoutError:
         return "its host does not answer"
-    except OSError as error:
-        return f"it cannot be connected to: {os.strerror(error.errno) if error.errno else type(error).__name__}"
+    except socket.gaierror:
+        return "its host is not known"
+    except (OSError, UnicodeError) as error:
+        number = getattr(error, "errno", None)
+        return f"it cannot be connected to: {os.strerror(number) if number else type(error).__name__}"
     return None

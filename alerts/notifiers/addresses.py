@@ -18,6 +18,7 @@ import httpx
 
 from alerts.notifiers.port import NotSent
 from trivet.delivery_settings import DeliverySettings
+from trivet.references import is_this_machine
 
 Address: TypeAlias = IPv4Address | IPv6Address
 Lookup: TypeAlias = Callable[[str, int], Sequence[str]]
@@ -60,7 +61,7 @@ class Reach:
             return NotSent("no such host, or its name cannot be looked up now")
         if not found:
             return NotSent("its host has no address")
-        itself = self.this_machine and _is_this_machine(host)
+        itself = self.this_machine and is_this_machine(host)
         if not all((itself and item.is_loopback) or self._is_allowed(item) for item in found):
             return NotSent(
                 "its host leads to an address that is not public, and nothing was sent there;"
@@ -83,13 +84,6 @@ def _address(text: str) -> Address:
 
 def _is_named(host: str, pattern: str) -> bool:
     return host.endswith(pattern[1:]) if pattern.startswith("*.") else host == pattern
-
-
-def _is_this_machine(host: str) -> bool:
-    try:
-        return _address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _is_public(address: Address) -> bool:

@@ -16,7 +16,7 @@ from alerts.routing import Target
 from trivet.clock import Clock
 from trivet.delivery_settings import DeliverySettings
 from trivet.errors import InputError
-from trivet.receiver_settings import ReceiverSettings, WebhookSettings
+from trivet.receiver_settings import ReceiverSettings, SmtpSettings, WebhookSettings
 from trivet.references import Secret, SecretRef, refused_webhook_url
 
 Resolve: TypeAlias = Callable[[SecretRef], Secret]
@@ -43,6 +43,9 @@ def build_notifiers(receivers: Mapping[str, ReceiverSettings], means: Means) -> 
         resends = receiver.resends
         for number, url in enumerate(receiver.apprise or (), start=1):
             built[Target(name, number)] = _guarded(partial(_apprise, url, means, resends), resends)
+        if receiver.smtp is not None:
+            for number, to in enumerate(receiver.smtp.to, start=1):
+                built[Target(name, number)] = _guarded(partial(_smtp, receiver.smtp, to, means, resends), resends)
         if receiver.stdout:
             built[Target(name)] = StdoutNotifier(means.write, resends=resends)
         if receiver.webhook is not None:
@@ -61,6 +64,15 @@ def _apprise(url: str | SecretRef, means: Means, resends: bool) -> Notifier:
     from alerts.notifiers.apprise_notifier import AppriseNotifier
 
     return AppriseNotifier(_revealed(url, means), means.delivery.timeout, resends=resends)
+
+
+def _smtp(settings: SmtpSettings, to: str, means: Means, resends: bool) -> Notifier:
+    from alerts.notifiers.smtp import Credentials, SmtpNotifier
+
+    credentials = None
+    if settings.username is not None and settings.password is not None:
+        credentials = Credentials(means.resolve(settings.username), means.resolve(settings.password))
+    return SmtpNotifier(settings, to, credentials, means.clock, means.delivery.timeout, resends=resends)
 
 
 def _webhook(settings: WebhookSettings, means: Means, resends: bool) -> Notifier:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import datetime as dt
 import socket
 import ssl
 import threading
@@ -16,10 +15,6 @@ from pathlib import Path
 
 import httpx
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
 from alerts.message import probe_message
 from alerts.notifiers.addresses import Reach, look_up, reach_of
@@ -27,6 +22,7 @@ from alerts.notifiers.outgoing import Outgoing
 from alerts.notifiers.port import Ending, MaybeSent, Notice, NotSent, Sent
 from alerts.notifiers.webhook import WebhookNotifier
 from tests.alerting import START
+from tests.integration.certificates import Authority
 from tests.integration.receiver import Receiver, running_receiver, status
 from trivet.clock import FixedClock
 from trivet.delivery_settings import DeliverySettings
@@ -233,47 +229,6 @@ def test_a_request_that_was_begun_is_not_made_at_another_address(receiver: Recei
 
 
 # --- Certificates
-
-
-@dataclass(frozen=True)
-class Authority:
-    """Certificates for names, and those who trust them."""
-
-    folder: Path
-
-    def server(self, name: str) -> ssl.SSLContext:
-        key, certificate = self._certificate(name)
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(certificate, key)
-        return context
-
-    def trust(self, name: str) -> ssl.SSLContext:
-        return ssl.create_default_context(cafile=str(self.folder / f"{name}.pem"))
-
-    def _certificate(self, name: str) -> tuple[Path, Path]:
-        key = ec.generate_private_key(ec.SECP256R1())
-        subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
-        now = dt.datetime.now(dt.UTC)
-        made = (
-            x509.CertificateBuilder()
-            .subject_name(subject)
-            .issuer_name(subject)
-            .public_key(key.public_key())
-            .serial_number(x509.random_serial_number())
-            .not_valid_before(now - timedelta(hours=1))
-            .not_valid_after(now + timedelta(days=1))
-            .add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
-            .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-            .sign(key, hashes.SHA256())
-        )
-        files = self.folder / f"{name}.key", self.folder / f"{name}.pem"
-        files[0].write_bytes(
-            key.private_bytes(
-                serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-            )
-        )
-        files[1].write_bytes(made.public_bytes(serialization.Encoding.PEM))
-        return files
 
 
 def test_the_name_of_the_url_stands_in_the_handshake_and_its_certificate_is_checked(tmp_path: Path) -> None:
