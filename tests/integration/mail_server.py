@@ -35,6 +35,8 @@ class MailServer:
     mails: list[EmailMessage] = field(default_factory=list)
     """What it took, whether or not it said so."""
     recipients: list[list[str]] = field(default_factory=list)
+    login: tuple[str, str] | None = None
+    """Who may send; anybody if absent."""
     logins: list[tuple[str, str]] = field(default_factory=list)
     answers: dict[str, list[str | Doing]] = field(default_factory=dict)
     """By verb: MAIL, RCPT or DATA; the answer to DATA is that to the whole message."""
@@ -87,15 +89,18 @@ class MailServer:
             return AuthResult(success=False, handled=False)
         found = data.login.decode(), data.password.decode()
         self.logins.append(found)
-        return AuthResult(success=found == ("watch", "hunter2hunter2"), handled=False)
+        return AuthResult(success=found == self.login, handled=False)
 
 
 @contextmanager
 def running_mail_server(
-    *, starttls: ssl.SSLContext | None = None, implicit: ssl.SSLContext | None = None, logs_in: bool = False
+    *,
+    starttls: ssl.SSLContext | None = None,
+    implicit: ssl.SSLContext | None = None,
+    login: tuple[str, str] | None = None,
 ) -> Iterator[MailServer]:
     """A mail server on any free port of this machine: plain, or with one kind of TLS; and with log-in, if wanted."""
-    mails = MailServer(free_port())
+    mails = MailServer(free_port(), login=login)
     controller = Controller(
         mails,
         hostname="127.0.0.1",
@@ -104,7 +109,7 @@ def running_mail_server(
         tls_context=starttls,
         require_starttls=starttls is not None,
         authenticator=mails.authenticate,
-        auth_required=logs_in,
+        auth_required=login is not None,
         auth_require_tls=starttls is not None,
     )
     controller.start()

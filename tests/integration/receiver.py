@@ -78,6 +78,12 @@ def hang_up(handler: Handler) -> None:
     handler.close_connection = True
 
 
+def malformed(handler: Handler) -> None:
+    """Answers 200 with a head that is none, of which libraries complain with the address."""
+    handler.wfile.write(b"HTTP/1.1 200 OK\r\nno colon here\r\ncontent-length: 0\r\n\r\n")
+    handler.close_connection = True
+
+
 def slow(seconds: float) -> Answer:
     """Takes the request and answers late."""
 

@@ -142,7 +142,9 @@ def test_a_greeting_that_trickles_is_cut_off_in_time() -> None:
 @pytest.mark.parametrize("kind", ["starttls", "implicit"])
 def test_mail_goes_over_tls_to_a_server_whose_certificate_is_checked(tmp_path: Path, kind: str) -> None:
     authority = Authority(tmp_path)
-    with running_mail_server(**{kind: authority.server(HOST)}, logs_in=kind == "starttls") as server:  # type: ignore[arg-type]
+    with running_mail_server(
+        **{kind: authority.server(HOST)}, login=("watch", CANARY) if kind == "starttls" else None
+    ) as server:  # type: ignore[arg-type]
         settings, credentials = smtp(server.port, tls=kind), LOGIN if kind == "starttls" else None
 
         def send(trust: ssl.SSLContext | None) -> Ending:
@@ -173,7 +175,7 @@ def test_a_server_without_tls_gets_neither_mail_nor_password() -> None:
 def test_a_password_that_is_wrong_is_not_shown(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     authority = Authority(tmp_path)
-    with running_mail_server(starttls=authority.server(HOST), logs_in=True) as server:
+    with running_mail_server(starttls=authority.server(HOST), login=("watch", CANARY)) as server:
         wrong = Credentials(Secret("watch"), Secret(f"{CANARY}wrong"))
         settings, trust = smtp(server.port, tls="starttls"), authority.trust(HOST)
         told = SmtpNotifier(settings, "ops@example.org", wrong, FixedClock(START), trust=trust)

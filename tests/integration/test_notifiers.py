@@ -26,7 +26,7 @@ from alerts.notifiers.webhook import WebhookNotifier, signing_key
 from alerts.routing import Target, targets_of
 from alerts.states import AlertEvent, AlertKind
 from tests.alerting import START, an_evaluation
-from tests.integration.receiver import Answer, Receiver, endless, hang_up, running_receiver, slow, status
+from tests.integration.receiver import Answer, Receiver, endless, hang_up, malformed, running_receiver, slow, status
 from trivet.clock import FixedClock
 from trivet.delivery_settings import DeliverySettings
 from trivet.documents import read_yaml
@@ -249,7 +249,10 @@ def test_a_url_that_apprise_does_not_know_is_said_to_be_so(url: str) -> None:
     assert "names no service" in ending.error
 
 
-@pytest.mark.parametrize("answer", [status(204), status(500), hang_up, status(307, location="/elsewhere")])
+REMARKABLE = [status(204), status(500), hang_up, malformed, status(307, location="/elsewhere")]
+
+
+@pytest.mark.parametrize("answer", REMARKABLE)
 def test_no_log_shows_an_address(receiver: Receiver, answer: Answer, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     path = f"/{CANARY}?+X-Token={CANARY}token"
