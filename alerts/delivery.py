@@ -104,6 +104,14 @@ def deliver_due(
     return round_.report
 
 
+def anything_due(store: sa.Engine, now: datetime) -> bool:
+    """Whether there is anything to send, or an attempt that has to be ended: a cheap question, to be asked first."""
+    waits = outbox.c.state.in_((DeliveryState.PENDING.value, DeliveryState.ATTEMPTING.value))
+    with store.begin() as connection:
+        found = sa.select(outbox.c.alert_key).where(waits, outbox.c.next_attempt <= utc_text(now)).limit(1)
+        return connection.execute(found).one_or_none() is not None
+
+
 @dataclass(frozen=True, slots=True)
 class _Round:
     store: sa.Engine

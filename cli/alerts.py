@@ -12,6 +12,7 @@ from alerts.delivery import DeliveryReport
 from alerts.message import probe_message
 from alerts.notifiers.port import Notice, Sent
 from alerts.outages import enable as enable_receiver
+from alerts.outages import outages
 from alerts.reading import Delivery, alerts_of, deliveries
 from alerts.recording import status_of
 from alerts.routing import Target
@@ -19,9 +20,10 @@ from alerts.states import AlertKind, DeliveryState
 from cli.invocation import Invocation, command
 from cli.output import Output, visible
 from trivet.clock import utc_text
-from trivet.errors import UsageError
+from trivet.errors import TrivetError, UsageError
 from trivet.exits import Exit
 from trivet.findings import did_you_mean
+from worker.bootstrap import Wiring
 from worker.stores import read_only
 
 _ABOUT = {None: "—", AlertKind.UNJUDGED: "was breach, now unjudged"}
@@ -103,7 +105,27 @@ def test(invocation: Invocation, receiver: str) -> int:
             invocation.output.print(f"{target}: told")
         else:
             invocation.output.complain(f"{target}: {error}")
+    for target in _not_sent_to(wiring, receiver):
+        advice = f"run `trivet alerts enable {receiver}`"
+        invocation.output.complain(
+            f"{target}: no alert is sent there, since it said that it is gone for good; {advice}"
+        )
     return Exit.UNAVAILABLE if any(errors.values()) else Exit.FINE
+
+
+def _not_sent_to(wiring: Wiring, receiver: str) -> list[Target]:
+    """The addresses of a receiver that alerts are not sent to. Where there is no sound store, none."""
+    try:
+        if wiring.store_is_missing():
+            return []
+        with read_only(wiring.store(create=False)).connect() as connection:
+            return [
+                item.target
+                for item in outages(connection)
+                if item.target.receiver == receiver and item.disabled_at is not None
+            ]
+    except TrivetError:
+        return []
 
 
 @alerts.command()

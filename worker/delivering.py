@@ -9,7 +9,7 @@ from datetime import timedelta
 
 import sqlalchemy as sa
 
-from alerts.delivery import DeliveryPolicy, DeliveryReport, deliver_due
+from alerts.delivery import DeliveryPolicy, DeliveryReport, anything_due, deliver_due
 from alerts.notifiers.build import Means, Resolve, build_notifiers
 from alerts.notifiers.port import Notifier
 from alerts.routing import Target, targets_of
@@ -48,6 +48,9 @@ class Deliverer:
         self, store: sa.Engine, write: Callable[[str], None], longest: timedelta | None = None
     ) -> DeliveryReport:
         """Sends what is due; see `deliver_due`."""
+        if not anything_due(store, self.clock.now()):
+            # Notifiers are costly to build, and some complain of their settings in the log each time.
+            return DeliveryReport()
         policy, others = policy_of(self.settings.delivery), self._fallback()
         return deliver_due(store, self.notifiers(write), self.clock, policy, longest=longest, others=others)
 

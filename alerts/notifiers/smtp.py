@@ -62,22 +62,23 @@ class SmtpNotifier:
     ) -> None:
         self._settings, self._to, self._credentials, self._clock = settings, to, credentials, clock
         self._timeout, self.resends = timeout, resends
-        self._trust = trust or ssl.create_default_context()
+        self._trust = trust
 
     def send(self, notice: Notice) -> Ending:
         """Hands one mail to the server, which has taken it once it answers the end of the message with 2xx."""
         mail = self._mail(notice).as_bytes(policy=SMTP)
+        trust = self._trust or ssl.create_default_context()
         with Deadline(self._timeout) as deadline:
             try:
-                client = _Client(self._settings, self._trust, deadline)
+                client = _Client(self._settings, trust, deadline)
             except (OSError, UnicodeError) as error:
                 return NotSent(f"cannot connect to the mail server: {_reason(error, deadline)}")
             with closing(client):
-                return self._hand_over(client, mail, deadline)
+                return self._hand_over(client, mail, deadline, trust)
 
-    def _hand_over(self, client: _Client, mail: bytes, deadline: Deadline) -> Ending:
+    def _hand_over(self, client: _Client, mail: bytes, deadline: Deadline, trust: ssl.SSLContext) -> Ending:
         try:
-            refusal = self._open(client)
+            refusal = self._open(client, trust)
         except (OSError, UnicodeError) as error:
             return NotSent(f"the mail server did not take it: {_reason(error, deadline)}")
         if refusal is not None:
@@ -90,11 +91,11 @@ class SmtpNotifier:
             return MaybeSent(f"no answer of the mail server: {_reason(error, deadline)}")
         return Sent() if code in _TAKEN else NotSent(f"the mail server answered {code} to the message")
 
-    def _open(self, client: _Client) -> NotSent | None:
+    def _open(self, client: _Client, trust: ssl.SSLContext) -> NotSent | None:
         """Everything that goes before the message itself."""
         client.ehlo_or_helo_if_needed()
         if self._settings.tls == "starttls":
-            client.starttls(context=self._trust)
+            client.starttls(context=trust)
             client.ehlo_or_helo_if_needed()
         if self._credentials is not None:
             client.login(self._credentials.username.reveal(), self._credentials.password.reveal())

@@ -119,6 +119,10 @@ def test_a_receiver_that_is_gone_is_told_of_elsewhere_until_it_is_enabled(small:
     (found,) = (item for item in observed if item["what"] == "telling desk")
     assert not found["fine"]
     assert found["message"].endswith("nothing is sent there until `trivet alerts enable desk`")
+    tested = trivet("alerts", "test", "desk", at=small)
+    assert (tested.code, tested.out) == (0, "desk: told\n")
+    gone_for_good = "no alert is sent there, since it said that it is gone for good"
+    assert tested.err == f"desk: {gone_for_good}; run `trivet alerts enable desk`\n"
     enabled = trivet("alerts", "enable", "desk", at=small)
     assert (enabled.code, enabled.out) == (
         0,

@@ -236,6 +236,19 @@ def test_apprise_follows_no_redirect_even_where_its_url_asks_for_it(receiver: Re
         assert inside.requests == []
 
 
+def test_a_url_cannot_make_a_failure_pass_for_a_success_or_try_again_by_itself(receiver: Receiver) -> None:
+    receiver.answers += [status(500)] * 4
+    ending = apprise(receiver, "/x?optional=yes&retry=3&wait=0.01").send(NOTICE)
+    assert isinstance(ending, NotSent)
+    assert len(receiver.requests) == 1
+
+
+def test_a_url_of_several_places_is_refused_since_they_would_be_told_together() -> None:
+    """Of two channels one may fail, and the other would be told again."""
+    url = "slack://T1JJ3T3L2/A1BRTD4JD/TIiajkdnlazkcOXrIdevi7FQ/%23one/%23two"
+    assert AppriseNotifier(Secret(url)).send(NOTICE) == NotSent("the URL leads to 2 places; give each a URL of its own")
+
+
 def test_a_service_that_does_not_answer_in_time_may_have_been_told(receiver: Receiver) -> None:
     receiver.answers.append(slow(1.5))
     assert isinstance(apprise(receiver, seconds=0.3).send(NOTICE), MaybeSent)
