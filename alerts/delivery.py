@@ -17,7 +17,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from alerts.notifiers.port import Ending, MaybeSent, Notice, Notifier, NotSent, Sent, Unusable
-from alerts.outages import disabled_since, gave_up, took_it
+from alerts.outages import disabled_addresses, gave_up, took_it
 from alerts.routing import Target
 from alerts.states import DeliveryState
 from alerts.tables import outbox
@@ -121,13 +121,16 @@ class _Round:
     report: DeliveryReport
     others: Sequence[Target]
     slow: set[Target] = field(default_factory=set)
+    disabled: dict[Target, str] = field(default_factory=dict)
+    """Addresses that said that they are gone for good, and when."""
 
     def settle_abandoned(self) -> None:
-        """Ends the attempts whose lease ran out: nobody knows whether they arrived."""
+        """Ends the attempts whose lease ran out, since nobody knows whether they arrived; and looks who is gone."""
         ended = outbox.c.next_attempt <= utc_text(self.clock.now())
         statement = sa.select(outbox).where(outbox.c.state == DeliveryState.ATTEMPTING.value, ended)
         with self.store.begin() as connection:
             rows = connection.execute(statement).all()
+            self.disabled.update(disabled_addresses(connection))
         for row in rows:
             self.settle(row, MaybeSent("the attempt was cut off"), wait=timedelta())
 
@@ -159,8 +162,7 @@ class _Round:
     def attempt(self, row: sa.Row[Any]) -> Ending:
         """Makes the call, outside any transaction."""
         began = self.clock.now()
-        with self.store.begin() as connection:
-            disabled = disabled_since(connection, Target(row.receiver, row.target))
+        disabled = self.disabled.get(Target(row.receiver, row.target))
         if disabled is not None:
             advice = f"mend the settings, then run `trivet alerts enable {row.receiver}`"
             return NotSent(f"nothing is sent there, since it said at {disabled} that it is gone: {advice}", final=True)
@@ -200,6 +202,8 @@ class _Round:
             if state is DeliveryState.DELIVERED:
                 took_it(connection, Target(row.receiver, row.target), now, self.others)
             gone = isinstance(ending, NotSent) and ending.final
+            if gone:
+                self.disabled.setdefault(Target(row.receiver, row.target), utc_text(now))
             is_lost = state is DeliveryState.FAILED and not gave_up(
                 connection, row, error or "", now, self.others, gone=gone
             )

@@ -90,9 +90,9 @@ def took_it(connection: sa.Connection, target: Target, now: datetime, others: Se
     _tell(connection, [item for item in others if item.receiver == ended.told], news, now, ())
 
 
-def disabled_since(connection: sa.Connection, target: Target) -> str | None:
-    """Since when nothing is sent to an address, because it said that it is gone for good; None where it is sent to."""
-    return connection.execute(sa.select(outage.c.disabled_at).where(_of(target))).scalar_one_or_none()
+def disabled_addresses(connection: sa.Connection) -> dict[Target, str]:
+    """The addresses that nothing is sent to, because they said that they are gone for good, and since when."""
+    return {item.target: item.disabled_at for item in outages(connection) if item.disabled_at is not None}
 
 
 def enable(connection: sa.Connection, receiver: str) -> int:

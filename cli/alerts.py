@@ -11,8 +11,8 @@ from alerts.changes import AlertStatus
 from alerts.delivery import DeliveryReport
 from alerts.message import probe_message
 from alerts.notifiers.port import Notice, Sent
+from alerts.outages import disabled_addresses
 from alerts.outages import enable as enable_receiver
-from alerts.outages import outages
 from alerts.reading import Delivery, alerts_of, deliveries
 from alerts.recording import status_of
 from alerts.routing import Target
@@ -119,11 +119,7 @@ def _not_sent_to(wiring: Wiring, receiver: str) -> list[Target]:
         if wiring.store_is_missing():
             return []
         with read_only(wiring.store(create=False)).connect() as connection:
-            return [
-                item.target
-                for item in outages(connection)
-                if item.target.receiver == receiver and item.disabled_at is not None
-            ]
+            return [target for target in disabled_addresses(connection) if target.receiver == receiver]
     except TrivetError:
         return []
 
