@@ -22,7 +22,6 @@ from trivet.clock import utc_text
 
 _ABOUT = "receiver "
 """What `outbox.monitor` begins with where a notice is about a receiver: no monitor's id holds a space."""
-_ORDINALS = {AlertEvent.FIRED: 1, AlertEvent.RESOLVED: 2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +100,13 @@ def enable(connection: sa.Connection, receiver: str) -> int:
     return connection.execute(sa.update(outage).where(ours).values(disabled_at=None)).rowcount
 
 
+def forget(connection: sa.Connection, receiver: str) -> int:
+    """Ends the outages of a receiver that is none any more, and says of how many addresses. Nobody is told."""
+    open_ones = sa.or_(outage.c.since.is_not(None), outage.c.disabled_at.is_not(None))
+    ended = sa.update(outage).where(outage.c.receiver == receiver, open_ones).values(since=None, disabled_at=None)
+    return connection.execute(ended).rowcount
+
+
 def outages(connection: sa.Connection) -> list[Outage]:
     """The addresses that cannot be told, or are not sent to."""
     open_ones = sa.or_(outage.c.since.is_not(None), outage.c.disabled_at.is_not(None))
@@ -159,12 +165,14 @@ def _tell(
     chosen = [item for item in fine if item.receiver == fine[0].receiver]
     if not chosen:
         return None
-    connection.execute(outbox.insert(), [_row(item, news, utc_text(now)) for item in chosen])
+    # Who was asked in vain and can be told again is asked a second time, which is another notice.
+    told = sa.and_(outbox.c.monitor == news.about, outbox.c.episode == news.episode)
+    last = connection.execute(sa.select(sa.func.max(outbox.c.ordinal)).where(told)).scalar_one() or 0
+    connection.execute(outbox.insert(), [_row(item, news, last + 1, utc_text(now)) for item in chosen])
     return chosen[0].receiver
 
 
-def _row(target: Target, news: _News, now: str) -> dict[str, Any]:
-    ordinal = _ORDINALS[news.event]
+def _row(target: Target, news: _News, ordinal: int, now: str) -> dict[str, Any]:
     return {
         "alert_key": content_hash([target.receiver, target.number, news.about, news.episode, news.event, ordinal]),
         "monitor": news.about,

@@ -11,7 +11,7 @@ from alerts.changes import AlertStatus
 from alerts.delivery import DeliveryReport
 from alerts.message import probe_message
 from alerts.notifiers.port import Notice, Sent
-from alerts.outages import disabled_addresses
+from alerts.outages import disabled_addresses, forget
 from alerts.outages import enable as enable_receiver
 from alerts.reading import Delivery, alerts_of, deliveries
 from alerts.recording import status_of
@@ -128,15 +128,18 @@ def _not_sent_to(wiring: Wiring, receiver: str) -> list[Target]:
 @click.argument("receiver")
 @command
 def enable(invocation: Invocation, receiver: str) -> int:
-    """Send to RECEIVER again, which had said that it is gone for good."""
+    """Send to RECEIVER again, which had said that it is gone for good; forget one that left the settings."""
     wiring = invocation.wiring()
     known = wiring.settings.receivers
-    if receiver not in known:
-        raise UsageError(f"the settings have no receiver '{receiver}'{did_you_mean(receiver, known)}")
     with wiring.store(create=False).begin() as connection:
-        enabled = enable_receiver(connection, receiver)
+        enabled = enable_receiver(connection, receiver) if receiver in known else 0
+        forgotten = 0 if receiver in known else forget(connection, receiver)
+    if receiver not in known and not forgotten:
+        raise UsageError(f"the settings have no receiver '{receiver}'{did_you_mean(receiver, known)}")
     if invocation.output.as_json:
-        invocation.output.document({"receiver": receiver, "enabled": enabled})
+        invocation.output.document({"receiver": receiver, "enabled": enabled, "forgotten": forgotten})
+    elif forgotten:
+        invocation.output.print(f"{receiver}: the settings do not name it any more, and its outage is forgotten")
     elif enabled:
         invocation.output.print(f"{receiver}: what is told from now on is sent there; what was given up is not")
     else:

@@ -128,7 +128,11 @@ def test_a_receiver_that_is_gone_is_told_of_elsewhere_until_it_is_enabled(small:
         0,
         "desk: what is told from now on is sent there; what was given up is not\n",
     )
-    assert trivet("alerts", "enable", "desk", "--json", at=small).document == {"receiver": "desk", "enabled": 0}
+    assert trivet("alerts", "enable", "desk", "--json", at=small).document == {
+        "receiver": "desk",
+        "enabled": 0,
+        "forgotten": 0,
+    }
     assert trivet("alerts", "enable", "desk", at=small).out == "desk: nothing kept notices from it\n"
     unknown = trivet("alerts", "enable", "dsk", at=small)
     assert (unknown.code, "did you mean 'desk'?" in unknown.err) == (64, True)
@@ -138,6 +142,19 @@ def test_a_receiver_that_is_gone_is_told_of_elsewhere_until_it_is_enabled(small:
     assert (ended.code, ended.err) == (0, "")
     assert "[resolved] Trivet tells the receiver desk again\n" in ended.out
     assert trivet("ledger", "verify", at=small).code == 0
+
+
+def test_the_outage_of_a_receiver_that_left_the_settings_can_be_forgotten(small: Path, receiver: Receiver) -> None:
+    receiver.answers.append(status(410))
+    with_receiver(small, f"{webhook(receiver)}, screen: {{stdout: true}}")
+    trivet("evaluate", at=small)
+    replace_in(small / "trivet.yaml", "desk:", "bureau:")
+    replace_in(small / "monitors" / "example.yaml", "notify: [desk]", "notify: [bureau]")
+    told = [trivet("alerts", "enable", "desk", at=small) for _ in range(2)]
+    assert told[0].out == "desk: the settings do not name it any more, and its outage is forgotten\n"
+    assert told[1].code == 64
+    observed = trivet("doctor", "--json", at=small).document["observations"]
+    assert not any(item["what"].startswith("telling") for item in observed)
 
 
 def test_the_end_of_an_alert_that_could_not_be_sent_leaves_a_compliant_evaluation_fine(

@@ -123,6 +123,22 @@ def test_a_receiver_that_cannot_be_told_either_is_passed_over(store: sa.Engine) 
     holds(store)
 
 
+def test_somebody_who_was_asked_in_vain_and_can_be_told_again_is_told(store: sa.Engine) -> None:
+    house = House(store, desk=[REFUSED] * 9, chat=[REFUSED] * 2)
+    tell(store, a_breach(monitor="a"))
+    for hour in range(4):
+        house.deliver(hour)
+    tell(store, a_breach(monitor="b", notify=("chat",)), to=(CHAT,))
+    tell(store, a_breach(monitor="c"))
+    for hour in range(4, 7):
+        house.deliver(hour)
+    about = [(event, receiver) for event, receiver in house.told(CHAT) if receiver == "desk"]
+    assert about == [(AlertEvent.FIRED, "desk")] * 3, "twice in vain, and then taken"
+    last = [row.state for row in rows(store) if row.monitor == "receiver desk"]
+    assert sorted(last) == ["delivered", "failed"]
+    holds(store)
+
+
 def test_where_nobody_is_left_that_is_said_and_it_comes_to_an_end(store: sa.Engine) -> None:
     house = House(store, desk=[REFUSED] * 9, chat=[REFUSED] * 9)
     tell(store, a_breach())
