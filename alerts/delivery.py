@@ -1,14 +1,15 @@
 """Sending what waits in the outbox. Each attempt is written down before it is made, and its end after it.
 
 Between the receiver's taking and our commit nothing can be known, so a row that is found `attempting` after its lease
-may have arrived. A receiver that dedupes gets it again, under the same key; for any other the row ends as `unknown`.
-So no receiver that dedupes takes a notice twice, and any other is sent it at most once after a crash.
+may have arrived. What becomes of it is set for each receiver: it is sent again, under the same key, or the row ends as
+`unknown`. So no receiver that dedupes takes a notice twice, and where nothing is sent again, it is sent at most once
+after a crash.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -16,6 +17,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from alerts.notifiers.port import Ending, MaybeSent, Notice, Notifier, NotSent, Sent, Unusable
+from alerts.outages import disabled_addresses, gave_up, took_it
 from alerts.routing import Target
 from alerts.states import DeliveryState
 from alerts.tables import outbox
@@ -74,6 +76,7 @@ def deliver_due(
     policy: DeliveryPolicy | None = None,
     limit: int = 1_000,
     longest: timedelta | None = None,
+    others: Sequence[Target] = (),
 ) -> DeliveryReport:
     """Sends what is due, in the order in which each address is to hear of each monitor.
 
@@ -86,9 +89,10 @@ def deliver_due(
         policy: how long is tried.
         limit: most rows of one round.
         longest: after this no attempt is begun any more; what is left stays due.
+        others: who is told of an address that cannot be told, the first choice first.
     """
     began = clock.now()
-    round_ = _Round(store, notifiers, clock, policy or DeliveryPolicy(), DeliveryReport())
+    round_ = _Round(store, notifiers, clock, policy or DeliveryPolicy(), DeliveryReport(), others)
     round_.settle_abandoned()
     for _ in range(limit):
         if longest is not None and clock.now() - began >= longest:
@@ -100,6 +104,14 @@ def deliver_due(
     return round_.report
 
 
+def anything_due(store: sa.Engine, now: datetime) -> bool:
+    """Whether there is anything to send, or an attempt that has to be ended: a cheap question, to be asked first."""
+    waits = outbox.c.state.in_((DeliveryState.PENDING.value, DeliveryState.ATTEMPTING.value))
+    with store.begin() as connection:
+        found = sa.select(outbox.c.alert_key).where(waits, outbox.c.next_attempt <= utc_text(now)).limit(1)
+        return connection.execute(found).one_or_none() is not None
+
+
 @dataclass(frozen=True, slots=True)
 class _Round:
     store: sa.Engine
@@ -107,14 +119,18 @@ class _Round:
     clock: Clock
     policy: DeliveryPolicy
     report: DeliveryReport
+    others: Sequence[Target]
     slow: set[Target] = field(default_factory=set)
+    disabled: dict[Target, str] = field(default_factory=dict)
+    """Addresses that said that they are gone for good, and when."""
 
     def settle_abandoned(self) -> None:
-        """Ends the attempts whose lease ran out: nobody knows whether they arrived."""
+        """Ends the attempts whose lease ran out, since nobody knows whether they arrived; and looks who is gone."""
         ended = outbox.c.next_attempt <= utc_text(self.clock.now())
         statement = sa.select(outbox).where(outbox.c.state == DeliveryState.ATTEMPTING.value, ended)
         with self.store.begin() as connection:
             rows = connection.execute(statement).all()
+            self.disabled.update(disabled_addresses(connection))
         for row in rows:
             self.settle(row, MaybeSent("the attempt was cut off"), wait=timedelta())
 
@@ -146,6 +162,10 @@ class _Round:
     def attempt(self, row: sa.Row[Any]) -> Ending:
         """Makes the call, outside any transaction."""
         began = self.clock.now()
+        disabled = self.disabled.get(Target(row.receiver, row.target))
+        if disabled is not None:
+            advice = f"mend the settings, then run `trivet alerts enable {row.receiver}`"
+            return NotSent(f"nothing is sent there, since it said at {disabled} that it is gone: {advice}", final=True)
         try:
             return self._notifier(row).send(Notice(row.alert_key, row.payload))
         except Exception as error:
@@ -179,7 +199,15 @@ class _Round:
                 return
             if due is None:
                 append(connection, EntryType.DELIVERY, row.alert_key, _entry(row, state, now))
-        self._report(row, state, error)
+            if state is DeliveryState.DELIVERED:
+                took_it(connection, Target(row.receiver, row.target), now, self.others)
+            gone = isinstance(ending, NotSent) and ending.final
+            if gone:
+                self.disabled.setdefault(Target(row.receiver, row.target), utc_text(now))
+            is_lost = state is DeliveryState.FAILED and not gave_up(
+                connection, row, error or "", now, self.others, gone=gone
+            )
+        self._report(row, state, error, is_lost=is_lost)
 
     def _notifier(self, row: sa.Row[Any]) -> Notifier:
         target = Target(row.receiver, row.target)
@@ -189,7 +217,7 @@ class _Round:
         """The state to write, and for a row that is tried again, when."""
         if isinstance(ending, Sent):
             return DeliveryState.DELIVERED, None
-        if isinstance(ending, MaybeSent) and not self._notifier(row).dedupes:
+        if isinstance(ending, MaybeSent) and not self._notifier(row).resends:
             return DeliveryState.UNKNOWN, None
         if row.attempts >= self.policy.attempts or (isinstance(ending, NotSent) and ending.final):
             return DeliveryState.FAILED, None
@@ -197,14 +225,14 @@ class _Round:
         drawn = self.policy.wait(row.alert_key, row.attempts) if wait is None else wait
         return DeliveryState.PENDING, self.clock.now() + max(drawn, asked or timedelta())
 
-    def _report(self, row: sa.Row[Any], state: DeliveryState, error: str | None) -> None:
+    def _report(self, row: sa.Row[Any], state: DeliveryState, error: str | None, *, is_lost: bool) -> None:
         match state:
             case DeliveryState.DELIVERED:
                 self.report.delivered += 1
                 return
             case DeliveryState.FAILED:
                 self.report.failed += 1
-                fate = "it is given up"
+                fate = "it is given up" + (", and nobody else is left to be told of that" if is_lost else "")
             case DeliveryState.UNKNOWN:
                 self.report.unknown += 1
                 fate = "it may have arrived, and is not sent again"

@@ -41,6 +41,8 @@ def _happened(message: Message) -> str:
         case AlertEvent.TEST:
             return ""
         case AlertEvent.RESOLVED:
+            if message.receiver:
+                return ""
             return "judged again" if message.kind is AlertKind.NO_DATA else "compliant again"
         case AlertEvent.FIRED:
             return _ABOUT[message.kind] if message.kind else ""
@@ -61,6 +63,10 @@ def _changed(message: Message) -> str:
 def _lines(message: Message, shown: Shown) -> Iterator[str]:
     if message.event is AlertEvent.TEST:
         yield "This is a test. Nothing is wrong, and no alert belongs to it."
+        return
+    if message.receiver:
+        yield shown(message.detail or "")
+        yield "What it was not told is in the store: `trivet alerts list` shows what fires."
         return
     yield _finding(message)
     if message.detail:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from alerts.states import AlertKind
 from monitors.definition import MonitorDefinition
-from trivet.settings import ReceiverSettings, RouteMatch, RouteSettings, Settings
+from trivet.receiver_settings import ReceiverSettings
+from trivet.settings import RouteMatch, RouteSettings, Settings
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -45,7 +46,8 @@ def routing_of(settings: Settings) -> Routing:
 
 def targets_of(name: str, receiver: ReceiverSettings) -> tuple[Target, ...]:
     """The addresses of one receiver."""
-    return tuple(Target(name, number) for number in range(1, len(receiver.apprise or ("",)) + 1))
+    listed = receiver.apprise or (receiver.smtp.to if receiver.smtp is not None else None) or ("",)
+    return tuple(Target(name, number) for number in range(1, len(listed) + 1))
 
 
 def _matches(match: RouteMatch, definition: MonitorDefinition, kind: AlertKind) -> bool:

@@ -1,6 +1,6 @@
-"""Where alerts are kept: how each monitor's alert stands, and what waits to be sent.
+"""Where alerts are kept: how each monitor's alert stands, what waits to be sent, and who cannot be told.
 
-All times are canonical UTC text. Rows of both tables are updated and none is hashed: what is to be proven, the
+All times are canonical UTC text. Rows of these tables are updated and none is hashed: what is to be proven, the
 change of an alert and the end of a delivery, is in the ledger.
 """
 
@@ -54,4 +54,22 @@ outbox = sa.Table(
     sa.Column("ended_at", sa.Text),
     sa.Index(None, "state", "next_attempt"),
     sa.Index(None, "monitor", "episode"),
+)
+
+outage = sa.Table(
+    "outage",
+    metadata,
+    # One row for each address that something was given up for.
+    sa.Column("receiver", sa.Text, primary_key=True),
+    sa.Column("target", sa.BigInteger, primary_key=True),
+    # How many outages it had; the number of the one that is under way, or was the last.
+    sa.Column("episode", sa.BigInteger, nullable=False),
+    # When the first notice of this outage was given up; NULL once it took one again.
+    sa.Column("since", sa.Text),
+    # Since when nothing is sent there, because it said that it is gone for good; NULL otherwise.
+    sa.Column("disabled_at", sa.Text),
+    # Without secrets.
+    sa.Column("error", sa.Text),
+    # The receiver that was told of it; NULL where nobody was left.
+    sa.Column("told", sa.Text),
 )

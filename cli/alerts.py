@@ -10,18 +10,20 @@ import click
 from alerts.changes import AlertStatus
 from alerts.delivery import DeliveryReport
 from alerts.message import probe_message
-from alerts.notifiers.build import build_notifiers
 from alerts.notifiers.port import Notice, Sent
+from alerts.outages import disabled_addresses, forget
+from alerts.outages import enable as enable_receiver
 from alerts.reading import Delivery, alerts_of, deliveries
 from alerts.recording import status_of
 from alerts.routing import Target
-from alerts.states import AlertKind
+from alerts.states import AlertKind, DeliveryState
 from cli.invocation import Invocation, command
 from cli.output import Output, visible
 from trivet.clock import utc_text
-from trivet.errors import UsageError
+from trivet.errors import TrivetError, UsageError
 from trivet.exits import Exit
 from trivet.findings import did_you_mean
+from worker.bootstrap import Wiring
 from worker.stores import read_only
 
 _ABOUT = {None: "—", AlertKind.UNJUDGED: "was breach, now unjudged"}
@@ -81,11 +83,12 @@ def show(invocation: Invocation, monitor: str, last: int) -> int:
 @command
 def test(invocation: Invocation, receiver: str) -> int:
     """Send a test to every address of RECEIVER, at once and past the outbox."""
-    known = invocation.wiring().settings.receivers
+    wiring = invocation.wiring()
+    known = wiring.settings.receivers
     if receiver not in known:
         raise UsageError(f"the settings have no receiver '{receiver}'{did_you_mean(receiver, known)}")
     write = invocation.output.complain if invocation.output.as_json else invocation.output.raw
-    built = build_notifiers({receiver: known[receiver]}, invocation.wiring().secret, invocation.clock, write)
+    built = wiring.deliverer.notifiers(write, only=receiver)
     payload = probe_message(receiver, invocation.clock.now()).to_json()
     errors: dict[Target, str | None] = {}
     for target, notifier in built.items():
@@ -102,7 +105,46 @@ def test(invocation: Invocation, receiver: str) -> int:
             invocation.output.print(f"{target}: told")
         else:
             invocation.output.complain(f"{target}: {error}")
+    for target in _not_sent_to(wiring, receiver):
+        advice = f"run `trivet alerts enable {receiver}`"
+        invocation.output.complain(
+            f"{target}: no alert is sent there, since it said that it is gone for good; {advice}"
+        )
     return Exit.UNAVAILABLE if any(errors.values()) else Exit.FINE
+
+
+def _not_sent_to(wiring: Wiring, receiver: str) -> list[Target]:
+    """The addresses of a receiver that alerts are not sent to. Where there is no sound store, none."""
+    try:
+        if wiring.store_is_missing():
+            return []
+        with read_only(wiring.store(create=False)).connect() as connection:
+            return [target for target in disabled_addresses(connection) if target.receiver == receiver]
+    except TrivetError:
+        return []
+
+
+@alerts.command()
+@click.argument("receiver")
+@command
+def enable(invocation: Invocation, receiver: str) -> int:
+    """Send to RECEIVER again, which had said that it is gone for good; forget one that left the settings."""
+    wiring = invocation.wiring()
+    known = wiring.settings.receivers
+    with wiring.store(create=False).begin() as connection:
+        enabled = enable_receiver(connection, receiver) if receiver in known else 0
+        forgotten = 0 if receiver in known else forget(connection, receiver)
+    if receiver not in known and not forgotten:
+        raise UsageError(f"the settings have no receiver '{receiver}'{did_you_mean(receiver, known)}")
+    if invocation.output.as_json:
+        invocation.output.document({"receiver": receiver, "enabled": enabled, "forgotten": forgotten})
+    elif forgotten:
+        invocation.output.print(f"{receiver}: the settings do not name it any more, and its outage is forgotten")
+    elif enabled:
+        invocation.output.print(f"{receiver}: what is told from now on is sent there; what was given up is not")
+    else:
+        invocation.output.print(f"{receiver}: nothing kept notices from it")
+    return Exit.FINE
 
 
 def complain_of_delivery(output: Output, report: DeliveryReport) -> None:
@@ -155,4 +197,5 @@ def _delivery_json(item: Delivery) -> dict[str, Any]:
 def _delivery_row(item: Delivery) -> tuple[str, ...]:
     what = f"{item.event} ({item.episode}.{item.ordinal})"
     error = visible(item.last_error) if item.last_error else ""
-    return what, str(item.target), item.state, str(item.attempts), item.next_attempt or "—", error
+    state = "delivery unknown" if item.state is DeliveryState.UNKNOWN else item.state
+    return what, str(item.target), state, str(item.attempts), item.next_attempt or "—", error

@@ -67,7 +67,7 @@ def demo(invocation: Invocation, new: Path, verify: bool) -> int:
         invocation.output.print(Text("\nThe alert, as it was sent", style="bold"))
         invocation.output.tell(text)
 
-    complain_of_delivery(invocation.output, wiring.deliver(store, tell))
+    complain_of_delivery(invocation.output, wiring.deliverer.deliver(store, tell))
     resolver = resolver_of(wiring, contract, monitors, recorder=StoreRecorder(store, contract))
     asked = [resolver.ask(question, None) for question in QUESTIONS]
     for question, answer in zip(QUESTIONS, asked, strict=True):

@@ -12,7 +12,15 @@ from rich.text import Text
 from catalog.engines.port import EngineFault
 from cli.invocation import Invocation, command
 from cli.monitors_pause import paused_monitors
-from cli.observing import Observation, observe_addresses, observe_broker, observe_space, observe_stack, observe_work
+from cli.observing import (
+    Observation,
+    observe_addresses,
+    observe_broker,
+    observe_outages,
+    observe_space,
+    observe_stack,
+    observe_work,
+)
 from ledger.reading import head
 from trivet import __version__
 from trivet.errors import TrivetError
@@ -56,6 +64,7 @@ def _observations(invocation: Invocation, workspace: Workspace) -> Iterator[Obse
     yield from observe_broker(wiring)
     yield from observe_stack(wiring.path)
     yield from observe_addresses(wiring)
+    yield from observe_outages(wiring)
     yield from observe_space(wiring)
 
 

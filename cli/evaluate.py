@@ -36,6 +36,6 @@ def evaluate(invocation: Invocation, ids: tuple[str, ...], at: str | None, dry_r
             show_evaluation(invocation.output, recorded.evaluation, recorded.ledger_seq)
     if store is not None and wiring.settings.receivers:
         # The exit code speaks of the data: what could not be sent stays in the outbox, and is told beside it.
-        complain_of_delivery(invocation.output, wiring.deliver(store, invocation.output.tell))
+        complain_of_delivery(invocation.output, wiring.deliverer.deliver(store, invocation.output.tell))
     seal_if_due(invocation.output, sealer)
     return exit_code(done)

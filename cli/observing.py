@@ -12,16 +12,20 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from alerts.notifiers.addresses import reach_of
+from alerts.notifiers.outgoing import Outgoing
+from alerts.notifiers.port import NotSent
+from alerts.outages import outages
 from trivet.clock import SystemClock, utc_text
 from trivet.errors import TrivetError
-from trivet.references import SecretRef
-from trivet.settings import ReceiverSettings
+from trivet.receiver_settings import ReceiverSettings
+from trivet.references import Secret, SecretRef
 from trivet.sizes import size_bytes
 from worker.bootstrap import Wiring
 from worker.in_force import InForce
 from worker.overdue import Overdue, overdue_monitors
 from worker.processes import LastTick, last_ticks, stale_after
-from worker.reaching import unreachable
+from worker.reaching import port_of, unreachable
 from worker.stack.folder import StackFolder
 from worker.stack.supervisor import FINE_STATES
 from worker.stores import read_only, store_clock
@@ -140,27 +144,53 @@ def observe_addresses(wiring: Wiring) -> Iterator[Observation]:
         except TrivetError as error:
             yield Observation("heartbeat", False, str(error))
             return
-        yield _address(wiring, "heartbeat", heartbeat)
+        yield _address(wiring, "heartbeat", heartbeat, insecure=wiring.settings.watch.insecure)
+
+
+def observe_outages(wiring: Wiring) -> Iterator[Observation]:
+    """The receivers that notices were given up for, and that took none since. Without a sound store, none."""
+    try:
+        if wiring.store_is_missing():
+            return
+        with read_only(wiring.store(create=False)).connect() as connection:
+            found = outages(connection)
+    except TrivetError:
+        return
+    for item in found:
+        told = f"notices were given up since {item.since}: {item.error}" if item.since else "it took a notice again"
+        if item.disabled_at is not None:
+            told = f"{told}; nothing is sent there until `trivet alerts enable {item.target.receiver}`"
+        yield Observation(f"telling {item.target}", False, told)
 
 
 def _receiver(wiring: Wiring, name: str, receiver: ReceiverSettings) -> Observation:
     what = f"receiver {name}"
     if receiver.webhook is not None:
-        return _address(wiring, what, receiver.webhook.url)
-    for item in receiver.apprise or ():
+        return _address(wiring, what, receiver.webhook.url, insecure=receiver.webhook.insecure)
+    smtp = receiver.smtp
+    needed = (*(receiver.apprise or ()), *((smtp.username, smtp.password) if smtp is not None else ()))
+    for item in needed:
         if isinstance(item, SecretRef):
             try:
                 wiring.secret(item)
             except TrivetError as error:
                 return Observation(what, False, str(error))
+    if smtp is not None:
+        unanswered = unreachable(smtp.host, smtp.at_port)
+        return Observation(what, unanswered is None, unanswered or "can be connected to")
     return Observation(what, True, f"`trivet alerts test {name}` sends it something")
 
 
-def _address(wiring: Wiring, what: str, url: str | SecretRef) -> Observation:
+def _address(wiring: Wiring, what: str, url: str | SecretRef, *, insecure: bool) -> Observation:
     try:
-        problem = unreachable(wiring.secret(url).reveal() if isinstance(url, SecretRef) else url)
+        secret = wiring.secret(url) if isinstance(url, SecretRef) else Secret(url)
     except TrivetError as error:
-        problem = str(error)
+        return Observation(what, False, str(error))
+    found = Outgoing(secret, reach_of(wiring.settings.delivery, insecure=insecure)).leads_to()
+    port = port_of(secret.reveal())
+    if isinstance(found, NotSent):
+        return Observation(what, False, found.error)
+    problem = "it is no http or https URL" if port is None else unreachable(found[0], port)
     return Observation(what, problem is None, problem or "can be connected to")
 
 

@@ -81,14 +81,14 @@ def refused_webhook_url(url: str, *, insecure: bool) -> str | None:
         host = None
     if not host or parts.scheme not in ("http", "https") or not url.isprintable() or " " in url:
         return "the webhook's url is no http or https URL"
-    if parts.scheme == "https" or (insecure and _is_loopback(host)):
+    if parts.scheme == "https" or (insecure and is_this_machine(host)):
         return None
     if insecure:
         return "the webhook's url is http to another machine: insecure allows that to this machine only; use https"
     return "the webhook's url must begin with https:// (insecure: true allows http:// to this machine)"
 
 
-def _is_loopback(host: str) -> bool:
+def is_this_machine(host: str) -> bool:
     """Whether a host is this machine by definition: `localhost`, 127.0.0.0/8, ::1."""
     try:
         return ipaddress.ip_address(host).is_loopback

@@ -17,21 +17,14 @@ from typing import Annotated, Any, Literal, TypeAlias, get_origin
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
+from trivet.delivery_settings import DeliverySettings
 from trivet.documents import Document, Path, Scalar, Value, read_yaml, shown_path
 from trivet.faults import Fault, expected, refused
-from trivet.fields import Between, DurationText, Flag, Integer, Slug, Text
+from trivet.fields import Between, DurationText, Integer, Slug, Text
 from trivet.findings import Finding, did_you_mean, key_path
 from trivet.ledger_settings import LedgerSettings
-from trivet.references import (
-    BrokerUrl,
-    ModelUrl,
-    ReceiverUrl,
-    Reference,
-    SecretRef,
-    StoreUrl,
-    WebhookUrl,
-    refused_webhook_url,
-)
+from trivet.receiver_settings import ReceiverSettings
+from trivet.references import BrokerUrl, ModelUrl, Reference, StoreUrl
 from trivet.shapes import bare_type, child_shape, fields_of
 from trivet.validation import StrictModel, examine, findings_of
 from trivet.verdicts import Severity
@@ -133,44 +126,6 @@ class ModelSettings(StrictModel):
         return self
 
 
-class WebhookSettings(StrictModel):
-    """An HTTP endpoint that takes alerts as JSON, signed as Standard Webhooks says."""
-
-    url: WebhookUrl
-    """`https://...`; one that holds a secret is a reference."""
-    secret: Reference | None = None
-    """The key for signatures: `whsec_` and base64 of 24 to 64 random bytes; unsigned if absent."""
-    insecure: Flag = False
-    """Also `http://`, to this machine only."""
-
-    @model_validator(mode="after")
-    def _goes_encrypted(self) -> WebhookSettings:
-        refusal = None if isinstance(self.url, SecretRef) else refused_webhook_url(self.url, insecure=self.insecure)
-        if refusal is not None:
-            raise refused(Fault(("url",), refusal))
-        return self
-
-
-class ReceiverSettings(StrictModel):
-    """Where alerts go: one of `apprise`, `stdout` and `webhook`."""
-
-    apprise: Annotated[tuple[ReceiverUrl, ...], Field(min_length=1)] | None = None
-    """Apprise URLs; one that holds a secret is a reference."""
-    stdout: Flag = False
-    """Printed by the program that delivers."""
-    webhook: WebhookSettings | None = None
-    """Posted to a program."""
-
-    @model_validator(mode="after")
-    def _is_of_one_kind(self) -> ReceiverSettings:
-        kinds = {"apprise": self.apprise is not None, "stdout": self.stdout, "webhook": self.webhook is not None}
-        given = [kind for kind, is_given in kinds.items() if is_given]
-        if len(given) != 1:
-            found = f"found {' and '.join(given)}" if given else "found none of them"
-            raise refused(Fault(tuple(given[1:2]), f"expected one of apprise, stdout: true and webhook, {found}"))
-        return self
-
-
 class RouteMatch(StrictModel):
     """What an alert must be to take a route: everything that is named here. Empty matches all."""
 
@@ -212,15 +167,20 @@ class Settings(StrictModel):
     receivers: dict[Slug, ReceiverSettings] = Field(default_factory=dict)
     routes: tuple[RouteSettings, ...] = ()
     """Tried in order; the first that matches is taken."""
+    delivery: DeliverySettings = DeliverySettings()
     ledger: LedgerSettings = LedgerSettings()
     api: ApiSettings = ApiSettings()
     watch: WatchSettings = WatchSettings()
 
     @model_validator(mode="after")
     def _routes_end_somewhere(self) -> Settings:
+        named: list[tuple[Path, str]] = [
+            (("routes", index, "receiver"), route.receiver) for index, route in enumerate(self.routes)
+        ]
+        named += [(("delivery", "fallback", index), name) for index, name in enumerate(self.delivery.fallback or ())]
         faults = [
-            Fault(("routes", index, "receiver"), f"no receiver '{name}'{did_you_mean(name, self.receivers)}")
-            for index, name in enumerate(route.receiver for route in self.routes)
+            Fault(place, f"no receiver '{name}'{did_you_mean(name, self.receivers)}")
+            for place, name in named
             if name not in self.receivers
         ]
         if faults:

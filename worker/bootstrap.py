@@ -12,12 +12,11 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from alerts.delivery import DeliveryReport, deliver_due
-from alerts.notifiers.build import build_notifiers
+from alerts.notifiers.addresses import reach_of
+from alerts.notifiers.outgoing import Outgoing
 from alerts.notifiers.ping import HttpPing
-from alerts.notifiers.port import Notifier
 from alerts.recording import apply_all
-from alerts.routing import Target, routing_of
+from alerts.routing import routing_of
 from catalog.contract import Contract
 from catalog.engines.duckdb_engine import DuckDBEngine
 from catalog.engines.duckdb_fixture import FixtureEngine, FixtureTable
@@ -40,6 +39,7 @@ from trivet.references import Secret, SecretRef, refused_webhook_url, resolve_re
 from trivet.settings import Settings
 from worker.applying import Publisher, person
 from worker.baselines import LookBack, Past, no_look_back
+from worker.delivering import Deliverer
 from worker.evaluate import Evaluator
 from worker.failures import FailureLog
 from worker.history import StoreHistory
@@ -57,7 +57,6 @@ from worker.runtime import Runtime
 from worker.sealing import Sealer
 from worker.shipped import shipped
 from worker.stores import (
-    delivery_turn,
     is_empty_store,
     open_store,
     read_only,
@@ -70,9 +69,8 @@ from worker.watching import WatchedFiles
 from worker.workspace import CONTRACT_FILE, SOURCES_FILE, VIEWS_FOLDER, read_workspace
 
 _log = logging.getLogger(__name__)
-_LONGEST_DELIVERY = timedelta(seconds=20)
-"""After this a daemon begins no delivery until its next tick. With the longest single one, it stays well below the
-hard limit of a Celery task."""
+_LONGEST_SIGN = timedelta(seconds=10)
+"""What one sign of life may take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,16 +132,10 @@ class Wiring:
 
         return find
 
-    def notifiers(self, write: Callable[[str], None]) -> dict[Target, Notifier]:
-        """One notifier for each address of each receiver; receivers of kind stdout call `write`.
-
-        Built in the process that sends: a thread pool does not survive a fork.
-        """
-        return build_notifiers(self.settings.receivers, self.secret, self.clock, write)
-
-    def deliver(self, store: sa.Engine, write: Callable[[str], None]) -> DeliveryReport:
-        """Sends what waits in the outbox."""
-        return deliver_due(store, self.notifiers(write), self.clock)
+    @property
+    def deliverer(self) -> Deliverer:
+        """What sends what waits in the outbox."""
+        return Deliverer(self.settings, self.secret, self.clock)
 
     def secret(self, reference: SecretRef) -> Secret:
         """What a reference names, read from the environment or from a file of the workspace.
@@ -183,7 +175,7 @@ class Wiring:
         clock = store_clock(store, self.clock)
         deliver = None
         if self.settings.receivers:
-            deliver = partial(self._deliver_in_turn, store, write or _to_standard_output)
+            deliver = partial(self.deliverer.deliver_in_turn, store, write or _to_standard_output)
         sealer = self.sealer(store, clock)
         if sealer is None:
             _log.warning(
@@ -249,7 +241,8 @@ class Wiring:
         if refusal is not None:
             told = refusal.replace("webhook's url", "heartbeat's url")
             raise InputError([Finding(str(watch.heartbeat), None, "watch.heartbeat", told)])
-        return LifeSign(HttpPing(url).send, watch.every)
+        reach = reach_of(self.settings.delivery, insecure=watch.insecure)
+        return LifeSign(HttpPing(Outgoing(url, reach, _LONGEST_SIGN)).send, watch.every)
 
     def monitored_store(self) -> tuple[sa.Engine, Clock]:
         """A store to be looked at for health and metrics, and its clock.
@@ -265,15 +258,6 @@ class Wiring:
     def probes(self, store: sa.Engine) -> tuple[Probe, ...]:
         """What every process of the workspace needs to be there."""
         return store_probe(store, shipped("migrations")), warehouse_probe(self.engine())
-
-    def _deliver_in_turn(self, store: sa.Engine, write: Callable[[str], None]) -> None:
-        # One daemon at a time, and not for long: a receiver that hangs must not hold up whoever is to evaluate.
-        with delivery_turn(store) as ours:
-            if not ours:
-                return
-            report = deliver_due(store, self.notifiers(write), self.clock, longest=_LONGEST_DELIVERY)
-        for problem in report.problems:
-            _log.warning("alert for %s", problem)
 
     def replayer(self, store: sa.Engine) -> Replayer:
         """What replays evaluations of this workspace's store."""

@@ -10,15 +10,17 @@ _SECONDS = 3.0
 _PORTS = {"http": 80, "https": 443}
 
 
-def unreachable(url: str) -> str | None:
-    """Why a URL's host cannot be connected to; None where it can. The URL is not repeated: it may hold a secret."""
+def port_of(url: str) -> int | None:
+    """The port that a URL leads to; None where it is no http or https URL."""
     try:
         parts = urlsplit(url)
-        host, port = parts.hostname, parts.port or _PORTS.get(parts.scheme)
+        return parts.port or _PORTS.get(parts.scheme)
     except ValueError:
-        host = port = None
-    if not host or port is None:
-        return "it is no http or https URL"
+        return None
+
+
+def unreachable(host: str, port: int) -> str | None:
+    """Why nobody can be connected to there; None where somebody can."""
     try:
         socket.create_connection((host, port), _SECONDS).close()
     except TimeoutError:

@@ -31,17 +31,16 @@ _TYPES = {
 
 
 class AppriseNotifier:
-    """One Apprise URL. These services cannot tell a repetition, so what may have arrived is not sent again.
+    """One Apprise URL.
 
     Args:
         url: the Apprise URL.
         timeout: longest wait for one call.
+        resends: whether what may have arrived is sent again. These services cannot tell a repetition.
     """
 
-    dedupes = False
-
-    def __init__(self, url: Secret, timeout: timedelta = TIMEOUT) -> None:
-        self._timeout = timeout
+    def __init__(self, url: Secret, timeout: timedelta = TIMEOUT, *, resends: bool = False) -> None:
+        self._timeout, self.resends = timeout, resends
         self._secrets = secrets_of(url.reveal())
         # Apprise logs URLs below WARNING, and so do the HTTP libraries beneath it.
         guard_logs(self._secrets, "apprise", "urllib3", "requests", "httpx", "httpcore")
@@ -59,13 +58,20 @@ class AppriseNotifier:
             warnings.simplefilter("ignore", DeprecationWarning)
             self._loaded = bool(self._service.add(url.reveal()))
         for service in self._service:
-            # A URL can ask for redirects of its own (`?redirect=yes`), and one may lead inside.
+            # A URL can ask for redirects (`?redirect=yes`), and one may lead inside; for attempts of its own, which the
+            # outbox would not know of; and for a failure to be called none.
             service.redirects = False
+            service.retry = 0
+            service.optional = False
+        self._targets = sum(len(service) for service in self._service)
 
     def send(self, notice: Notice) -> Ending:
         """Hands it to the service once."""
         if not self._loaded:
             return NotSent("the URL names no service that Apprise knows, or lacks a part that the service needs")
+        if self._targets > 1:
+            # One that fails would have the others told again.
+            return NotSent(f"the URL leads to {self._targets} places; give each a URL of its own")
         message = Message.from_json(notice.payload)
         resolved = message.event is AlertEvent.RESOLVED
         result = self._service.notify(

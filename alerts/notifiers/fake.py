@@ -10,8 +10,8 @@ from alerts.notifiers.port import Ending, Notice, Sent
 class FakeNotifier:
     """Ends with each of `endings` in turn, then always well."""
 
-    def __init__(self, endings: Iterable[Ending] = (), *, dedupes: bool = True) -> None:
-        self.dedupes = dedupes
+    def __init__(self, endings: Iterable[Ending] = (), *, resends: bool = True) -> None:
+        self.resends = resends
         self.sent: list[Notice] = []
         self._endings = list(endings)
 

@@ -12,7 +12,7 @@ class Notice:
     """What is sent to one address."""
 
     key: str
-    """The same on every attempt; an address that dedupes drops a key that it had."""
+    """The same on every attempt, so that a receiver can drop what it had."""
     payload: str
     """The JSON of `alerts.message.Message`."""
 
@@ -29,7 +29,7 @@ class NotSent:
     error: str
     """For a person; without secrets and without text that the receiver chose."""
     final: bool = False
-    """No later attempt can succeed."""
+    """The receiver is gone for good, and said so: nothing is sent there any more."""
     wait: timedelta | None = None
     """How long the receiver asked us to wait."""
 
@@ -48,8 +48,8 @@ class Notifier(Protocol):
     """One address."""
 
     @property
-    def dedupes(self) -> bool:
-        """Whether the receiver drops a key that it had, so that sending again is safe."""
+    def resends(self) -> bool:
+        """Whether what may have arrived is sent again: safe where the receiver drops a key that it had."""
 
     def send(self, notice: Notice) -> Ending:
         """Tells it once, within a bounded time."""
@@ -60,8 +60,8 @@ class Unusable:
     """Stands for an address that cannot be built, such as one whose secret is missing."""
 
     problem: str
-    dedupes: bool = False
-    """What was sent before the address became unusable may not have been deduped."""
+    resends: bool = False
+    """As for what was sent before it became unusable."""
 
     def send(self, notice: Notice) -> Ending:
         """Says why."""

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Callable
+from typing import Any
 from urllib.parse import unquote
 
 HIDDEN = "***"
 _SHORTEST = 6
 """Shorter parts of an address are words such as `hook`, and hiding them would hide what went wrong."""
+_WARNINGS = "py"
+"""Under this name warnings of libraries become lines of the log."""
 
 
 def secrets_of(url: str) -> set[str]:
@@ -25,27 +29,40 @@ def scrubbed(text: str, secrets: set[str]) -> str:
     return text
 
 
-class _Scrubber(logging.Filter):
-    """Hides every secret it was told of, in whatever passes."""
+class _Guard:
+    """Makes the records of the log, and hides every secret that it was told of in those of some libraries.
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.secrets: set[str] = set()
+    It makes them, since a filter of a logger sees nothing of what the loggers below it write: of a head that is none,
+    `urllib3.connection` tells the address.
+    """
 
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Rewrites the record; a traceback may quote anything, so it goes."""
-        record.msg, record.args, record.exc_info = scrubbed(record.getMessage(), self.secrets), (), None
-        return True
+    def __init__(self, make: Callable[..., logging.LogRecord]) -> None:
+        self._make = make
+        self.is_at_work = False
+        self._secrets: set[str] = set()
+        self._libraries = {_WARNINGS}
+
+    def tell(self, secrets: set[str], libraries: tuple[str, ...]) -> None:
+        """More to hide, and from where. Sets are replaced, since other threads look through them meanwhile."""
+        self._secrets, self._libraries = self._secrets | secrets, self._libraries | set(libraries)
+
+    def __call__(self, *given: Any, **named: Any) -> logging.LogRecord:
+        record = self._make(*given, **named)
+        if record.name.partition(".")[0] in self._libraries:
+            record.msg, record.args = scrubbed(record.getMessage(), self._secrets), ()
+            # A traceback may quote anything.
+            record.exc_info = record.exc_text = None
+        return record
 
 
-_SCRUBBER = _Scrubber()
+_GUARD = _Guard(logging.getLogRecordFactory())
 
 
-def guard_logs(secrets: set[str], *loggers: str) -> None:
-    """Holds these loggers at WARNING, below which they print addresses, and hides the secrets in what is left."""
-    _SCRUBBER.secrets |= secrets
-    for name in loggers:
-        logger = logging.getLogger(name)
-        logger.setLevel(logging.WARNING)
-        if _SCRUBBER not in logger.filters:
-            logger.addFilter(_SCRUBBER)
+def guard_logs(secrets: set[str], *libraries: str) -> None:
+    """Holds these libraries at WARNING, below which they print addresses, and hides the secrets in what they log."""
+    _GUARD.tell(secrets, libraries)
+    if not _GUARD.is_at_work:
+        _GUARD.is_at_work = True
+        logging.setLogRecordFactory(_GUARD)
+    for name in libraries:
+        logging.getLogger(name).setLevel(logging.WARNING)

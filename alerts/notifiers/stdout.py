@@ -16,12 +16,11 @@ class StdoutNotifier:
 
     Args:
         write: takes one text without a line end at its end.
+        resends: whether what may have been written is written again.
     """
 
-    dedupes = False
-
-    def __init__(self, write: Callable[[str], None]) -> None:
-        self._write = write
+    def __init__(self, write: Callable[[str], None], *, resends: bool = False) -> None:
+        self._write, self.resends = write, resends
 
     def send(self, notice: Notice) -> Ending:
         """Writes it."""

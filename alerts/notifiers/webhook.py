@@ -11,19 +11,17 @@ import binascii
 import hashlib
 import hmac
 import re
-import ssl
+from collections.abc import Sequence
 from datetime import UTC, timedelta
 from email.utils import parsedate_to_datetime
 
 import httpx
 
-from alerts.notifiers.port import Ending, MaybeSent, Notice, NotSent, Sent
-from alerts.notifiers.secrecy import guard_logs, secrets_of
-from trivet import __version__
+from alerts.notifiers.outgoing import Outgoing
+from alerts.notifiers.port import Ending, Notice, NotSent, Sent
 from trivet.clock import Clock
 from trivet.references import Secret
 
-TIMEOUT = timedelta(seconds=15)
 _KEY_BYTES = range(24, 65)
 _LONGEST_WAIT = timedelta(hours=1)
 _GONE = 410
@@ -31,47 +29,32 @@ _ASKS_TO_WAIT = (429, 503)
 
 
 class WebhookNotifier:
-    """Posts to one URL. It follows no redirect, uses no proxy of the environment, and reads no body of an answer.
+    """Posts to one URL.
 
     Args:
-        url: where to; `refused_webhook_url` accepted it.
-        key: what `signing_key` read; None sends unsigned.
+        outgoing: where to.
+        keys: what `signing_key` read; each signs, so that receivers can change from one to the next. None: unsigned.
         clock: for the timestamp of each attempt.
-        timeout: longest wait for each of connecting, writing and the answer's head.
+        resends: whether what may have arrived is sent again.
     """
 
-    dedupes = True
-
-    def __init__(self, url: Secret, key: bytes | None, clock: Clock, timeout: timedelta = TIMEOUT) -> None:
-        self._url, self._key, self._clock, self._timeout = url, key, clock, timeout
-        guard_logs(secrets_of(url.reveal()), "httpx", "httpcore")
+    def __init__(self, outgoing: Outgoing, keys: Sequence[bytes], clock: Clock, *, resends: bool = True) -> None:
+        self._outgoing, self._keys, self._clock = outgoing, keys, clock
+        self.resends = resends
 
     def send(self, notice: Notice) -> Ending:
         """Posts the payload; only 2xx counts as taken."""
         body = notice.payload.encode("utf-8")
-        headers = {
-            "content-type": "application/json",
-            "user-agent": f"trivet/{__version__}",
-            **self._signature(notice.key, body),
-        }
-        limits = httpx.Timeout(self._timeout.total_seconds())
-        try:
-            with (
-                httpx.Client(trust_env=False, follow_redirects=False, timeout=limits) as client,
-                client.stream("POST", self._url.reveal(), content=body, headers=headers) as response,
-            ):
-                return self._judge(response)
-        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
-            return NotSent(f"cannot connect: {told_reason(error)}")
-        except (httpx.HTTPError, httpx.InvalidURL, ssl.SSLError) as error:
-            return MaybeSent(f"no answer: {told_reason(error)}")
+        headers = {"content-type": "application/json", **self._signature(notice.key, body)}
+        return self._outgoing.ask("POST", self._judge, headers, body)
 
     def _signature(self, key: str, body: bytes) -> dict[str, str]:
         stamp = str(int(self._clock.now().timestamp()))
         headers = {"webhook-id": key, "webhook-timestamp": stamp}
-        if self._key is not None:
-            signed = hmac.digest(self._key, f"{key}.{stamp}.".encode() + body, hashlib.sha256)
-            headers["webhook-signature"] = f"v1,{base64.b64encode(signed).decode('ascii')}"
+        text = f"{key}.{stamp}.".encode() + body
+        signed = [base64.b64encode(hmac.digest(item, text, hashlib.sha256)).decode("ascii") for item in self._keys]
+        if signed:
+            headers["webhook-signature"] = " ".join(f"v1,{item}" for item in signed)
         return headers
 
     def _judge(self, response: httpx.Response) -> Ending:
@@ -106,16 +89,3 @@ def signing_key(secret: Secret) -> bytes | None:
     except (binascii.Error, ValueError):
         return None
     return key if secret.reveal().startswith("whsec_") and len(key) in _KEY_BYTES else None
-
-
-def told_reason(error: Exception) -> str:
-    """The kind of a failure. Its text is left out: it may quote what the receiver sent."""
-    match error:
-        case httpx.TimeoutException():
-            return "timed out"
-        case httpx.RemoteProtocolError():
-            return "the receiver hung up, or answered what is no HTTP"
-        case httpx.ConnectError():
-            return "refused, no such host, or a certificate that is not trusted"
-        case _:
-            return type(error).__name__

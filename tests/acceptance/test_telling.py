@@ -87,7 +87,7 @@ UNSENT: dict[str, tuple[Answer, str, str]] = {
     ),
     "a receiver that is gone": (
         status(410),
-        "the receiver answered 410: it is gone for good; it is given up",
+        "the receiver answered 410: it is gone for good; it is given up, and nobody else is left to be told of that",
         "failed",
     ),
 }
@@ -104,6 +104,57 @@ def test_what_could_not_be_sent_is_told_and_the_exit_code_is_that_of_the_data(
     assert ended.err == f"alert for desk: reading-too-warm: {problem}\n" + (WAITS if state == "pending" else "")
     assert delivery(small) == (state, 1, problem.rpartition("; ")[0])
     assert trivet("ledger", "verify", at=small).code == 0
+
+
+def test_a_receiver_that_is_gone_is_told_of_elsewhere_until_it_is_enabled(small: Path, receiver: Receiver) -> None:
+    receiver.answers.append(status(410))
+    with_receiver(small, f"{webhook(receiver)}, screen: {{stdout: true}}")
+    ended = trivet("evaluate", at=small)
+    assert (
+        ended.err
+        == "alert for desk: reading-too-warm: the receiver answered 410: it is gone for good; it is given up\n"
+    )
+    assert "[critical] Trivet cannot tell the receiver desk\n" in ended.out
+    observed = trivet("doctor", "--json", at=small).document["observations"]
+    (found,) = (item for item in observed if item["what"] == "telling desk")
+    assert not found["fine"]
+    assert found["message"].endswith("nothing is sent there until `trivet alerts enable desk`")
+    tested = trivet("alerts", "test", "desk", at=small)
+    assert (tested.code, tested.out) == (0, "desk: told\n")
+    gone_for_good = "no alert is sent there, since it said that it is gone for good"
+    assert tested.err == f"desk: {gone_for_good}; run `trivet alerts enable desk`\n"
+    enabled = trivet("alerts", "enable", "desk", at=small)
+    assert (enabled.code, enabled.out) == (
+        0,
+        "desk: what is told from now on is sent there; what was given up is not\n",
+    )
+    assert trivet("alerts", "enable", "desk", "--json", at=small).document == {
+        "receiver": "desk",
+        "enabled": 0,
+        "forgotten": 0,
+    }
+    assert trivet("alerts", "enable", "desk", at=small).out == "desk: nothing kept notices from it\n"
+    unknown = trivet("alerts", "enable", "dsk", at=small)
+    assert (unknown.code, "did you mean 'desk'?" in unknown.err) == (64, True)
+    (small / "sources" / "readings.csv").write_text(FINE, "utf-8")
+    assert trivet("ingest", at=small).code == 0
+    ended = trivet("evaluate", at=small)
+    assert (ended.code, ended.err) == (0, "")
+    assert "[resolved] Trivet tells the receiver desk again\n" in ended.out
+    assert trivet("ledger", "verify", at=small).code == 0
+
+
+def test_the_outage_of_a_receiver_that_left_the_settings_can_be_forgotten(small: Path, receiver: Receiver) -> None:
+    receiver.answers.append(status(410))
+    with_receiver(small, f"{webhook(receiver)}, screen: {{stdout: true}}")
+    trivet("evaluate", at=small)
+    replace_in(small / "trivet.yaml", "desk:", "bureau:")
+    replace_in(small / "monitors" / "example.yaml", "notify: [desk]", "notify: [bureau]")
+    told = [trivet("alerts", "enable", "desk", at=small) for _ in range(2)]
+    assert told[0].out == "desk: the settings do not name it any more, and its outage is forgotten\n"
+    assert told[1].code == 64
+    observed = trivet("doctor", "--json", at=small).document["observations"]
+    assert not any(item["what"].startswith("telling") for item in observed)
 
 
 def test_the_end_of_an_alert_that_could_not_be_sent_leaves_a_compliant_evaluation_fine(

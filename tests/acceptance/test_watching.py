@@ -301,6 +301,7 @@ def test_the_doctor_connects_to_receivers_and_to_the_heartbeats_address(
         "  gone: {webhook: {url: 'env:GONE', insecure: true}}\n"
         "  lost: {webhook: {url: 'env:NO_SUCH_VARIABLE'}}\n"
         "  chat: {apprise: ['env:NO_SUCH_VARIABLE']}\n"
+        "  inside: {webhook: {url: 'https://10.0.0.1/hook'}}\n"
         "  screen: {stdout: true}\n"
         "watch: {heartbeat: 'env:GONE', insecure: true}\n",
     )
@@ -311,6 +312,7 @@ def test_the_doctor_connects_to_receivers_and_to_the_heartbeats_address(
     assert found["receiver desk"] == (True, "can be connected to")
     assert (found["receiver gone"], found["heartbeat"]) == (refused, refused)
     assert (found["receiver lost"], found["receiver chat"]) == ((False, missing), (False, missing))
+    assert "leads to an address that is not public" in found["receiver inside"][1]
     assert found["receiver screen"] == (True, "`trivet alerts test screen` sends it something")
     assert CANARY not in str(found)
     assert receiver.requests == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -77,6 +78,12 @@ def hang_up(handler: Handler) -> None:
     handler.close_connection = True
 
 
+def malformed(handler: Handler) -> None:
+    """Answers 200 with a head that is none, of which libraries complain with the address."""
+    handler.wfile.write(b"HTTP/1.1 200 OK\r\nno colon here\r\ncontent-length: 0\r\n\r\n")
+    handler.close_connection = True
+
+
 def slow(seconds: float) -> Answer:
     """Takes the request and answers late."""
 
@@ -100,9 +107,14 @@ def endless(handler: Handler) -> None:
 
 
 @contextmanager
-def running_receiver(port: int = 0) -> Iterator[Receiver]:
-    """A receiver on a port of this machine; on any free one if it is 0."""
-    server = ThreadingHTTPServer(("127.0.0.1", port), type("Bound", (Handler,), {}))
+def running_receiver(
+    port: int = 0, host: str = "127.0.0.1", context: ssl.SSLContext | None = None
+) -> Iterator[Receiver]:
+    """A receiver on a port of this machine; on any free one if it is 0. With a context, it speaks TLS."""
+    server = ThreadingHTTPServer((host, port), type("Bound", (Handler,), {}))
+    if context is not None:
+        # The handshake is for the thread of the request: one that fails there ends no other.
+        server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
     receiver = Receiver(server.server_address[1])
     server.RequestHandlerClass.receiver = receiver  # type: ignore[attr-defined]
     thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)

@@ -19,8 +19,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from alerts.delivery import DeliveryPolicy, DeliveryReport, deliver_due
+from alerts.notifiers.addresses import Reach
 from alerts.notifiers.apprise_notifier import AppriseNotifier
 from alerts.notifiers.fake import FakeNotifier
+from alerts.notifiers.outgoing import Outgoing
 from alerts.notifiers.port import Ending, MaybeSent, Notice, Notifier, NotSent
 from alerts.notifiers.webhook import WebhookNotifier
 from alerts.recording import apply
@@ -41,6 +43,7 @@ DESK = Target("desk")
 ROOT = Path(__file__).parents[2]
 POLICY = DeliveryPolicy(attempts=3)
 REFUSED = NotSent("the receiver answered 500")
+GIVEN_UP = "it is given up, and nobody else is left to be told of that"
 
 
 @pytest.fixture
@@ -105,7 +108,7 @@ def deliver(
     policy: DeliveryPolicy = POLICY,
 ) -> DeliveryReport:
     built = notifiers if isinstance(notifiers, Mapping) else {DESK: notifiers}
-    return deliver_due(store, built, clock, policy)
+    return deliver_due(store, built, clock, policy, others=list(built))
 
 
 def test_what_is_due_is_sent_once_and_its_end_is_in_the_ledger(store: sa.Engine) -> None:
@@ -168,7 +171,7 @@ def test_it_is_given_up_after_the_last_attempt(store: sa.Engine) -> None:
     tell(store, a_breach())
     reports = [deliver(store, clock_after(hours=hour), fake) for hour in range(6)]
     assert [(report.retrying, report.failed) for report in reports[:4]] == [(1, 0), (1, 0), (0, 1), (0, 0)]
-    assert reports[2].problems == ["desk: pay-below-floor: the receiver answered 500; it is given up"]
+    assert reports[2].problems == [f"desk: pay-below-floor: the receiver answered 500; {GIVEN_UP}"]
     assert len(fake.sent) == POLICY.attempts
     assert (row(store).state, row(store).next_attempt) == ("failed", None)
     assert ends(store) == [("failed", 3)]
@@ -188,11 +191,11 @@ def test_a_receiver_that_asks_to_wait_is_left_alone_for_so_long(store: sa.Engine
     assert deliver(store, clock_after(minutes=30), fake).delivered == 1
 
 
-@pytest.mark.parametrize(("dedupes", "sent", "state"), [(True, 2, "delivered"), (False, 1, "unknown")])
-def test_what_may_have_arrived_is_sent_again_only_where_the_receiver_dedupes(
-    store: sa.Engine, dedupes: bool, sent: int, state: str
+@pytest.mark.parametrize(("resends", "sent", "state"), [(True, 2, "delivered"), (False, 1, "unknown")])
+def test_what_may_have_arrived_is_sent_again_only_where_the_receiver_resends(
+    store: sa.Engine, resends: bool, sent: int, state: str
 ) -> None:
-    fake = FakeNotifier([MaybeSent("no answer: timed out")], dedupes=dedupes)
+    fake = FakeNotifier([MaybeSent("no answer: timed out")], resends=resends)
     tell(store, a_breach())
     deliver(store, clock_after(), fake)
     deliver(store, clock_after(hours=1), fake)
@@ -201,9 +204,9 @@ def test_what_may_have_arrived_is_sent_again_only_where_the_receiver_dedupes(
     assert ends(store) == [(state, sent)]
 
 
-@pytest.mark.parametrize(("dedupes", "state"), [(True, "delivered"), (False, "unknown")])
+@pytest.mark.parametrize(("resends", "state"), [(True, "delivered"), (False, "unknown")])
 def test_an_attempt_that_was_cut_off_is_found_when_its_lease_has_ended(
-    store: sa.Engine, dedupes: bool, state: str
+    store: sa.Engine, resends: bool, state: str
 ) -> None:
     class Killed(BaseException):
         pass
@@ -213,7 +216,7 @@ def test_an_attempt_that_was_cut_off_is_found_when_its_lease_has_ended(
             super().send(notice)
             raise Killed
 
-    dying, fake = Dying(dedupes=dedupes), FakeNotifier(dedupes=dedupes)
+    dying, fake = Dying(resends=resends), FakeNotifier(resends=resends)
     tell(store, a_breach())
     with pytest.raises(Killed):
         deliver(store, clock_after(), dying)
@@ -221,7 +224,7 @@ def test_an_attempt_that_was_cut_off_is_found_when_its_lease_has_ended(
     assert deliver(store, clock_after(seconds=119), fake) == DeliveryReport()
     deliver(store, clock_after(seconds=120), fake)
     assert row(store).state == state
-    assert [notice.key for notice in fake.sent] == ([row(store).alert_key] if dedupes else [])
+    assert [notice.key for notice in fake.sent] == ([row(store).alert_key] if resends else [])
 
 
 def test_a_fault_of_a_notifier_stops_no_other_row(store: sa.Engine) -> None:
@@ -231,7 +234,7 @@ def test_a_fault_of_a_notifier_stops_no_other_row(store: sa.Engine) -> None:
 
     fake = FakeNotifier()
     tell(store, a_breach(notify=("chat", "desk")), to=(Target("chat"), DESK))
-    report = deliver(store, clock_after(), {Target("chat"): Broken(dedupes=False), DESK: fake})
+    report = deliver(store, clock_after(), {Target("chat"): Broken(resends=False), DESK: fake})
     assert (report.delivered, report.unknown) == (1, 1)
     fault = "fault in Trivet while sending: ValueError; it may have arrived, and is not sent again"
     assert report.problems == [f"chat: pay-below-floor: {fault}"]
@@ -350,7 +353,8 @@ def test_a_late_end_does_not_undo_what_another_has_written(store: sa.Engine) -> 
 
 
 def webhook(receiver: Receiver) -> WebhookNotifier:
-    return WebhookNotifier(Secret(receiver.url()), bytes(32), clock_after(), timedelta(seconds=5))
+    way = Outgoing(Secret(receiver.url()), Reach(this_machine=True), timedelta(seconds=5))
+    return WebhookNotifier(way, [bytes(32)], clock_after())
 
 
 def apprise(receiver: Receiver) -> AppriseNotifier:
@@ -381,7 +385,9 @@ DYING = """
 import os, signal, sys
 from datetime import datetime, timedelta
 from alerts.delivery import deliver_due
+from alerts.notifiers.addresses import Reach
 from alerts.notifiers.apprise_notifier import AppriseNotifier
+from alerts.notifiers.outgoing import Outgoing
 from alerts.notifiers.port import Sent
 from alerts.notifiers.webhook import WebhookNotifier
 from alerts.routing import Target
@@ -393,9 +399,10 @@ kind, url, store, now = sys.argv[1:]
 clock = FixedClock(datetime.fromisoformat(now))
 
 class Dying:
-    dedupes = True
+    resends = True
     def send(self, notice):
-        real = AppriseNotifier(Secret(url)) if kind == "apprise" else WebhookNotifier(Secret(url), None, clock)
+        way = Outgoing(Secret(url), Reach(this_machine=True))
+        real = AppriseNotifier(Secret(url)) if kind == "apprise" else WebhookNotifier(way, [], clock)
         assert real.send(notice) == Sent()
         os.kill(os.getpid(), signal.SIGKILL)
 

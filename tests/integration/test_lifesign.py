@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from alerts.notifiers.addresses import Reach
+from alerts.notifiers.outgoing import Outgoing
 from alerts.notifiers.ping import HttpPing
 from alerts.notifiers.port import Ending, MaybeSent, NotSent, Sent
 from tests.integration.receiver import Receiver, hang_up, running_receiver, slow, status
@@ -61,6 +63,10 @@ def runtime(wiring: Wiring) -> Iterator[Runtime]:
     made = wiring.runtime()
     yield made
     made.store.dispose()
+
+
+def ping(url: str, seconds: float = 10) -> HttpPing:
+    return HttpPing(Outgoing(Secret(url), Reach(this_machine=True), timedelta(seconds=seconds)))
 
 
 def wait_for(what: Callable[[], Any]) -> None:
@@ -111,7 +117,7 @@ def test_a_tick_that_fails_is_not_told(
 
 def test_it_goes_out_at_most_so_often(receiver: Receiver) -> None:
     now = [0.0]
-    sign = LifeSign(HttpPing(Secret(receiver.url())).send, MINUTE, lambda: now[0])
+    sign = LifeSign(ping(receiver.url()).send, MINUTE, lambda: now[0])
     for second in range(0, 125, 5):
         now[0] = float(second)
         sign.after_tick()
@@ -122,7 +128,7 @@ def test_it_goes_out_at_most_so_often(receiver: Receiver) -> None:
 def test_an_address_that_is_slow_holds_up_no_tick_and_is_asked_once_at_a_time(receiver: Receiver) -> None:
     receiver.answers += [slow(1.0)]
     now = [0.0]
-    sign = LifeSign(HttpPing(Secret(receiver.url()), timedelta(seconds=30)).send, MINUTE, lambda: now[0])
+    sign = LifeSign(ping(receiver.url(), 30).send, MINUTE, lambda: now[0])
     began = time.monotonic()
     for _ in range(5):
         sign.after_tick()
@@ -152,14 +158,14 @@ ENDINGS: dict[str, tuple[Any, Ending]] = {
 def test_only_an_answer_of_2xx_counts_as_taken(receiver: Receiver, name: str) -> None:
     answer, ending = ENDINGS[name]
     receiver.answers.append(answer)
-    assert HttpPing(Secret(receiver.url(f"/{CANARY}")), timedelta(seconds=0.3)).send() == ending
+    assert ping(receiver.url(f"/{CANARY}"), 0.3).send() == ending
     assert len(receiver.requests) == 1
 
 
 def test_a_proxy_of_the_environment_is_not_used(receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
-    assert HttpPing(Secret(receiver.url())).send() == Sent()
+    assert ping(receiver.url()).send() == Sent()
 
 
 def test_a_sign_that_is_not_taken_is_told_without_its_address(

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from prometheus_client import CollectorRegistry
 
 from alerts.states import DeliveryState
-from alerts.tables import outbox
+from alerts.tables import outage, outbox
 from api.metrics import StoreCollector
 from ledger.checkpoints import write_checkpoint
 from ledger.keys import new_signing_key
@@ -76,6 +76,7 @@ def test_a_store_in_which_nothing_happened_has_zeros_and_no_ages(scheduled: Sche
         "ledger_head_seq": published,
         "ledger_uncovered_entries": published,
         "outbox_waiting": 0,
+        "outages": 0,
     }
 
 
@@ -177,6 +178,17 @@ def test_the_outbox_has_a_size_and_an_age_as_long_as_something_waits(scheduled: 
         connection.execute(sa.update(outbox).values(state=DeliveryState.DELIVERED.value))
     found = scraped()
     assert (found["outbox_waiting"], "outbox_age_seconds" in found) == (0, False)
+
+
+def test_addresses_that_cannot_be_told_are_counted_until_they_take_something(scheduled: Scheduled) -> None:
+    scraped = Scraped(scheduled)
+    told = {"receiver": "desk", "target": 1, "episode": 1, "since": utc_text(scheduled.clock.now())}
+    with scheduled.store.begin() as connection:
+        connection.execute(sa.insert(outage), told)
+    assert scraped()["outages"] == 1
+    with scheduled.store.begin() as connection:
+        connection.execute(sa.update(outage).values(since=None))
+    assert scraped()["outages"] == 0
 
 
 def test_the_last_tick_is_that_of_any_daemon(scheduled: Scheduled) -> None:

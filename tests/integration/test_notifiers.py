@@ -7,29 +7,34 @@ import hashlib
 import hmac
 import json
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from alerts.changes import AlertChange
 from alerts.message import message_of, probe_message
+from alerts.notifiers.addresses import Reach
 from alerts.notifiers.apprise_notifier import AppriseNotifier
-from alerts.notifiers.build import build_notifiers
+from alerts.notifiers.build import Means, build_notifiers
+from alerts.notifiers.outgoing import Outgoing
 from alerts.notifiers.port import Ending, MaybeSent, Notice, NotSent, Sent, Unusable
 from alerts.notifiers.stdout import StdoutNotifier
 from alerts.notifiers.webhook import WebhookNotifier, signing_key
 from alerts.routing import Target, targets_of
 from alerts.states import AlertEvent, AlertKind
 from tests.alerting import START, an_evaluation
-from tests.integration.receiver import Answer, Receiver, endless, hang_up, running_receiver, slow, status
+from tests.integration.receiver import Answer, Receiver, endless, hang_up, malformed, running_receiver, slow, status
 from trivet.clock import FixedClock
+from trivet.delivery_settings import DeliverySettings
 from trivet.documents import read_yaml
 from trivet.errors import InputError
 from trivet.findings import Finding
+from trivet.receiver_settings import ReceiverSettings
 from trivet.references import Secret, SecretRef, refused_webhook_url
-from trivet.settings import ReceiverSettings, load_settings
+from trivet.settings import load_settings
 
 CANARY = "hunter2hunter2"
 KEY = bytes(range(32))
@@ -48,8 +53,19 @@ def receiver() -> Iterator[Receiver]:
         yield running
 
 
-def webhook(receiver: Receiver, *, key: bytes | None = KEY, path: str = "/hook", seconds: float = 5) -> WebhookNotifier:
-    return WebhookNotifier(Secret(receiver.url(path)), key, FixedClock(START), timedelta(seconds=seconds))
+def webhook(
+    receiver: Receiver, *, keys: tuple[bytes, ...] = (KEY,), path: str = "/hook", seconds: float = 5
+) -> WebhookNotifier:
+    return WebhookNotifier(outgoing(receiver.url(path), seconds), keys, FixedClock(START))
+
+
+def outgoing(url: str, seconds: float = 5) -> Outgoing:
+    """A way to a receiver on this machine."""
+    return Outgoing(Secret(url), Reach(this_machine=True), timedelta(seconds=seconds))
+
+
+def means(resolve: Callable[[SecretRef], Secret], write: Callable[[str], None] = print, **delivery: Any) -> Means:
+    return Means(resolve, FixedClock(START), write, DeliverySettings(**delivery))
 
 
 def receivers(text: str) -> dict[str, ReceiverSettings]:
@@ -77,15 +93,27 @@ def test_a_webhook_gets_the_very_bytes_of_the_outbox_signed(receiver: Receiver) 
 def test_the_signature_is_that_of_the_standard(receiver: Receiver) -> None:
     """The test vector of the reference libraries of Standard Webhooks."""
     key = signing_key(Secret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"))
-    vector = WebhookNotifier(Secret(receiver.url()), key, FixedClock(START.fromtimestamp(1614265330, START.tzinfo)))
+    assert key is not None
+    clock = FixedClock(START.fromtimestamp(1614265330, START.tzinfo))
+    vector = WebhookNotifier(outgoing(receiver.url()), [key], clock)
     assert vector.send(Notice("msg_p5jXN8AQM9LWM0D4loKWxJek", '{"test": 2432232314}')) == Sent()
     signature = receiver.requests[0].headers["webhook-signature"]
     assert signature == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
 
 
 def test_without_a_secret_nothing_is_signed(receiver: Receiver) -> None:
-    assert webhook(receiver, key=None).send(NOTICE) == Sent()
+    assert webhook(receiver, keys=()).send(NOTICE) == Sent()
     assert "webhook-signature" not in receiver.requests[0].headers
+
+
+def test_while_a_secret_is_changed_both_sign(receiver: Receiver) -> None:
+    """A receiver that has either of them finds a signature that it can check."""
+    new, old = bytes(range(32, 64)), KEY
+    assert webhook(receiver, keys=(new, old)).send(NOTICE) == Sent()
+    (request,) = receiver.requests
+    signed = f"{request.key}.{request.headers['webhook-timestamp']}.".encode() + request.body
+    expected = [base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode() for key in (new, old)]
+    assert request.headers["webhook-signature"] == f"v1,{expected[0]} v1,{expected[1]}"
 
 
 ENDINGS: list[tuple[str, Answer, Ending]] = [
@@ -208,6 +236,19 @@ def test_apprise_follows_no_redirect_even_where_its_url_asks_for_it(receiver: Re
         assert inside.requests == []
 
 
+def test_a_url_cannot_make_a_failure_pass_for_a_success_or_try_again_by_itself(receiver: Receiver) -> None:
+    receiver.answers += [status(500)] * 4
+    ending = apprise(receiver, "/x?optional=yes&retry=3&wait=0.01").send(NOTICE)
+    assert isinstance(ending, NotSent)
+    assert len(receiver.requests) == 1
+
+
+def test_a_url_of_several_places_is_refused_since_they_would_be_told_together() -> None:
+    """Of two channels one may fail, and the other would be told again."""
+    url = "slack://T1JJ3T3L2/A1BRTD4JD/TIiajkdnlazkcOXrIdevi7FQ/%23one/%23two"
+    assert AppriseNotifier(Secret(url)).send(NOTICE) == NotSent("the URL leads to 2 places; give each a URL of its own")
+
+
 def test_a_service_that_does_not_answer_in_time_may_have_been_told(receiver: Receiver) -> None:
     receiver.answers.append(slow(1.5))
     assert isinstance(apprise(receiver, seconds=0.3).send(NOTICE), MaybeSent)
@@ -221,7 +262,10 @@ def test_a_url_that_apprise_does_not_know_is_said_to_be_so(url: str) -> None:
     assert "names no service" in ending.error
 
 
-@pytest.mark.parametrize("answer", [status(204), status(500), hang_up, status(307, location="/elsewhere")])
+REMARKABLE = [status(204), status(500), hang_up, malformed, status(307, location="/elsewhere")]
+
+
+@pytest.mark.parametrize("answer", REMARKABLE)
 def test_no_log_shows_an_address(receiver: Receiver, answer: Answer, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     path = f"/{CANARY}?+X-Token={CANARY}token"
@@ -261,17 +305,54 @@ def test_every_address_of_the_settings_gets_a_notifier(receiver: Receiver, tmp_p
     )
     values = {"A": receiver.url("/a", "json"), "B": receiver.url("/b", "json"), "KEY": SECRET}
     written: list[str] = []
-    built = build_notifiers(known, lambda ref: Secret(values[ref.name]), FixedClock(START), written.append)
+    built = build_notifiers(known, means(lambda ref: Secret(values[ref.name]), written.append))
     assert set(built) == {Target("chat"), Target("chat", 2), Target("screen"), Target("desk")}
     assert set(built) == {target for name, item in known.items() for target in targets_of(name, item)}
     assert [notifier.send(NOTICE) for notifier in built.values()] == [Sent()] * 4
     assert [request.path for request in receiver.requests] == ["/a", "/b", "/hook"]
     assert len(written) == 1
-    assert {target.receiver: notifier.dedupes for target, notifier in built.items()} == {
+    assert {target.receiver: notifier.resends for target, notifier in built.items()} == {
         "chat": False,
         "screen": False,
         "desk": True,
     }
+
+
+POLICIES = [
+    ("{x: {stdout: true, unknown: resend}}", True),
+    ("{x: {apprise: ['json://127.0.0.1'], unknown: resend}}", True),
+    ("{x: {webhook: {url: 'https://example.org'}, unknown: hold}}", False),
+    ("{x: {webhook: {url: 'https://example.org'}}}", True),
+]
+
+
+@pytest.mark.parametrize(("text", "resends"), POLICIES)
+def test_what_may_have_arrived_is_treated_as_the_settings_say(text: str, resends: bool) -> None:
+    (notifier,) = build_notifiers(receivers(text), means(no_secret)).values()
+    assert notifier.resends is resends
+
+
+@pytest.mark.parametrize("resends", [True, False])
+def test_a_receiver_that_cannot_be_built_any_more_keeps_its_policy(resends: bool) -> None:
+    """What was sent before its secret went may be sent again where that was safe."""
+    policy = "resend" if resends else "hold"
+    known = receivers(f"{{x: {{webhook: {{url: 'env:GONE'}}, unknown: {policy}}}}}")
+    (notifier,) = build_notifiers(known, means(no_secret)).values()
+    assert isinstance(notifier, Unusable)
+    assert notifier.resends is resends
+
+
+def test_both_secrets_of_a_webhook_are_read(receiver: Receiver) -> None:
+    secrets = "secret: 'env:NEW', previous_secret: 'env:OLD'"
+    known = receivers(f"{{x: {{webhook: {{url: '{receiver.url()}', {secrets}, insecure: true}}}}}}")
+    values = {"NEW": SECRET, "OLD": f"whsec_{base64.b64encode(bytes(24)).decode()}"}
+    (notifier,) = build_notifiers(known, means(lambda ref: Secret(values[ref.name]))).values()
+    assert notifier.send(NOTICE) == Sent()
+    assert receiver.requests[0].headers["webhook-signature"].count("v1,") == 2
+
+
+def no_secret(reference: SecretRef) -> Secret:
+    raise InputError([Finding(str(reference), None, "", "the secret is missing")])
 
 
 PROBLEMS = [
@@ -279,6 +360,10 @@ PROBLEMS = [
     ("{x: {webhook: {url: 'env:GONE'}}}", "the secret is missing"),
     ("{x: {webhook: {url: 'https://example.org', secret: 'env:GONE'}}}", "the secret is missing"),
     ("{x: {webhook: {url: 'https://example.org', secret: 'env:CANARY'}}}", "env:CANARY holds no webhook secret"),
+    (
+        "{x: {webhook: {url: 'https://example.org', secret: 'env:KEY', previous_secret: 'env:CANARY'}}}",
+        "env:CANARY holds no webhook secret",
+    ),
     ("{x: {webhook: {url: 'env:PLAIN'}}}", "must begin with https://"),
     ("{x: {webhook: {url: 'env:PLAIN', insecure: true}}}", "to this machine only"),
     ("{x: {webhook: {url: 'env:CANARY'}}}", "no http or https URL"),
@@ -287,14 +372,14 @@ PROBLEMS = [
 
 @pytest.mark.parametrize(("text", "problem"), PROBLEMS)
 def test_a_receiver_that_cannot_be_built_says_why_when_it_is_told(text: str, problem: str) -> None:
-    values = {"PLAIN": f"http://example.org/{CANARY}", "CANARY": CANARY}
+    values = {"PLAIN": f"http://example.org/{CANARY}", "CANARY": CANARY, "KEY": SECRET}
 
     def resolve(reference: SecretRef) -> Secret:
         if reference.name not in values:
             raise InputError([Finding(str(reference), None, "", "the secret is missing")])
         return Secret(values[reference.name])
 
-    (notifier,) = build_notifiers(receivers(text), resolve, FixedClock(START), print).values()
+    (notifier,) = build_notifiers(receivers(text), means(resolve)).values()
     assert isinstance(notifier, Unusable)
     ending = notifier.send(NOTICE)
     assert isinstance(ending, NotSent)

@@ -370,3 +370,11 @@ def test_no_file_makes_loading_fail_and_every_finding_has_a_place(tree: dict[str
     for finding in result.findings:
         assert finding.position is not None
         assert finding.message
+
+
+def test_who_is_told_of_a_receiver_that_cannot_be_told_is_a_receiver() -> None:
+    text = "receivers: {desk: {stdout: true}}\ndelivery: {fallback: [desk, dsk]}"
+    (finding,) = load(text).findings
+    assert str(finding).startswith("trivet.yaml:2:29: delivery.fallback[1]: ")
+    assert finding.message == "no receiver 'dsk'; did you mean 'desk'?"
+    assert loaded("delivery: {fallback: []}").delivery.fallback == ()
