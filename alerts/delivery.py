@@ -16,8 +16,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from alerts.breakdowns import disabled_addresses, gave_up, took_it
 from alerts.notifiers.port import Ending, MaybeSent, Notice, Notifier, NotSent, Sent, Unusable
-from alerts.outages import disabled_addresses, gave_up, took_it
 from alerts.routing import Target
 from alerts.states import DeliveryState
 from alerts.tables import outbox

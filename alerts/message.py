@@ -71,8 +71,6 @@ class Message:
     members: tuple[ShownMember, ...] = ()
     owner: str = ""
     runbook: str = ""
-    receiver: str = ""
-    """The receiver that it is about, where Trivet cannot tell it or can again; empty otherwise."""
 
     def to_json(self) -> str:
         """As the outbox keeps it: ASCII, in the envelope that Standard Webhooks 1.0 recommends."""
@@ -93,8 +91,7 @@ class Message:
         """
         try:
             document = json.loads(text)
-            # An earlier version may have written it, and knew less.
-            data: dict[str, Any] = {name: document["data"][name] for name in _DATA if name in document["data"]}
+            data: dict[str, Any] = {name: document["data"][name] for name in _DATA}
             data["members"] = tuple(ShownMember(**item) for item in data["members"])
             data["severity"] = Severity(data["severity"])
             data["kind"], data["was"] = _kind(data["kind"]), _kind(data["was"])
@@ -140,21 +137,6 @@ def message_of(change: AlertChange, made: Evaluation, ledger_seq: int | None) ->
 def probe_message(receiver: str, at: datetime) -> Message:
     """What `trivet alerts test` sends."""
     return Message(AlertEvent.TEST, f"Trivet reaches the receiver {receiver}", utc_text(at))
-
-
-def outage_message(receiver: str, event: AlertEvent, at: datetime, words: str) -> Message:
-    """What is told of a receiver that cannot be told, or can again."""
-    ended = event is AlertEvent.RESOLVED
-    title = f"Trivet tells the receiver {receiver} again" if ended else f"Trivet cannot tell the receiver {receiver}"
-    return Message(
-        event,
-        title,
-        utc_text(at),
-        severity=Severity.CRITICAL,
-        since=utc_text(at),
-        detail=_capped(words),
-        receiver=receiver,
-    )
 
 
 def _kind(text: str | None) -> AlertKind | None:

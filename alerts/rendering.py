@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from alerts.breakdowns import PREFIX
 from alerts.message import Message, ShownMember
 from alerts.states import AlertEvent, AlertKind
 from alerts.wording import NOT_MADE, REASONS, SLOT_CAUSES, shortened, visible
@@ -41,7 +42,7 @@ def _happened(message: Message) -> str:
         case AlertEvent.TEST:
             return ""
         case AlertEvent.RESOLVED:
-            if message.receiver:
+            if message.monitor.startswith(PREFIX):
                 return ""
             return "judged again" if message.kind is AlertKind.NO_DATA else "compliant again"
         case AlertEvent.FIRED:
@@ -64,7 +65,7 @@ def _lines(message: Message, shown: Shown) -> Iterator[str]:
     if message.event is AlertEvent.TEST:
         yield "This is a test. Nothing is wrong, and no alert belongs to it."
         return
-    if message.receiver:
+    if message.monitor.startswith(PREFIX):
         yield shown(message.detail or "")
         yield "What it was not told is in the store: `trivet alerts list` shows what fires."
         return

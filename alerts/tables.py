@@ -56,15 +56,15 @@ outbox = sa.Table(
     sa.Index(None, "monitor", "episode"),
 )
 
-outage = sa.Table(
-    "outage",
+breakdown = sa.Table(
+    "breakdown",
     metadata,
     # One row for each address that something was given up for.
     sa.Column("receiver", sa.Text, primary_key=True),
     sa.Column("target", sa.BigInteger, primary_key=True),
-    # How many outages it had; the number of the one that is under way, or was the last.
+    # How many breakdowns it had; the number of the one that is under way, or was the last.
     sa.Column("episode", sa.BigInteger, nullable=False),
-    # When the first notice of this outage was given up; NULL once it took one again.
+    # When the first notice of this breakdown was given up; NULL once it took one again.
     sa.Column("since", sa.Text),
     # Since when nothing is sent there, because it said that it is gone for good; NULL otherwise.
     sa.Column("disabled_at", sa.Text),

@@ -119,7 +119,7 @@ def _gauges(figures: Figures) -> Iterator[Metric]:
     yield _gauge("trivet_checkpoint_age_seconds", "Since the last checkpoint.", figures.checkpoint_age)
     yield _gauge("trivet_outbox_waiting", "Notices that wait to be sent.", figures.outbox)
     yield _gauge("trivet_outbox_age_seconds", "Since the oldest waiting notice was written.", figures.outbox_age)
-    yield _gauge("trivet_outages", "Addresses that alerts were given up for and that took none since.", figures.outages)
+    yield _gauge("trivet_receiver_breakdowns", "Addresses that cannot be told of alerts.", figures.breakdowns)
     yield _gauge("trivet_last_tick_age_seconds", "Since any daemon's last tick that went well.", figures.tick_age)
 
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import click
 
+from alerts.breakdowns import disabled_addresses, forget
+from alerts.breakdowns import enable as enable_receiver
 from alerts.changes import AlertStatus
 from alerts.delivery import DeliveryReport
 from alerts.message import probe_message
 from alerts.notifiers.port import Notice, Sent
-from alerts.outages import disabled_addresses, forget
-from alerts.outages import enable as enable_receiver
 from alerts.reading import Delivery, alerts_of, deliveries
 from alerts.recording import status_of
 from alerts.routing import Target
@@ -139,7 +139,7 @@ def enable(invocation: Invocation, receiver: str) -> int:
     if invocation.output.as_json:
         invocation.output.document({"receiver": receiver, "enabled": enabled, "forgotten": forgotten})
     elif forgotten:
-        invocation.output.print(f"{receiver}: the settings do not name it any more, and its outage is forgotten")
+        invocation.output.print(f"{receiver}: the settings do not name it any more, and its breakdown is forgotten")
     elif enabled:
         invocation.output.print(f"{receiver}: what is told from now on is sent there; what was given up is not")
     else:

@@ -15,8 +15,8 @@ from cli.monitors_pause import paused_monitors
 from cli.observing import (
     Observation,
     observe_addresses,
+    observe_breakdowns,
     observe_broker,
-    observe_outages,
     observe_space,
     observe_stack,
     observe_work,
@@ -64,7 +64,7 @@ def _observations(invocation: Invocation, workspace: Workspace) -> Iterator[Obse
     yield from observe_broker(wiring)
     yield from observe_stack(wiring.path)
     yield from observe_addresses(wiring)
-    yield from observe_outages(wiring)
+    yield from observe_breakdowns(wiring)
     yield from observe_space(wiring)
 
 

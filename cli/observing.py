@@ -12,10 +12,10 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from alerts.breakdowns import breakdowns
 from alerts.notifiers.addresses import reach_of
 from alerts.notifiers.outgoing import Outgoing
 from alerts.notifiers.port import NotSent
-from alerts.outages import outages
 from trivet.clock import SystemClock, utc_text
 from trivet.errors import TrivetError
 from trivet.receiver_settings import ReceiverSettings
@@ -147,13 +147,13 @@ def observe_addresses(wiring: Wiring) -> Iterator[Observation]:
         yield _address(wiring, "heartbeat", heartbeat, insecure=wiring.settings.watch.insecure)
 
 
-def observe_outages(wiring: Wiring) -> Iterator[Observation]:
+def observe_breakdowns(wiring: Wiring) -> Iterator[Observation]:
     """The receivers that notices were given up for, and that took none since. Without a sound store, none."""
     try:
         if wiring.store_is_missing():
             return
         with read_only(wiring.store(create=False)).connect() as connection:
-            found = outages(connection)
+            found = breakdowns(connection)
     except TrivetError:
         return
     for item in found:

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 
-from alerts.outages import outages
+from alerts.breakdowns import breakdowns
 from alerts.states import DeliveryState
 from alerts.tables import outbox
 from ledger.checkpoints import last_checkpoint
@@ -46,7 +46,7 @@ class Figures:
     """Notices that wait to be sent."""
     outbox_age: float | None
     """Of the oldest of them."""
-    outages: int
+    breakdowns: int
     """Addresses that alerts were given up for and that took none since, or that are sent none."""
     tick_age: float | None
     """Since any daemon's last tick that went well."""
@@ -89,7 +89,7 @@ def read_figures(connection: sa.Connection, now: datetime, lease: timedelta) -> 
         checkpoint_age=None if checkpoint is None else _age(now, checkpoint.made_at),
         outbox=waiting,
         outbox_age=None if oldest is None else _age(now, oldest),
-        outages=len(outages(connection)),
+        breakdowns=len(breakdowns(connection)),
         tick_age=(now - ticks[0].ticked_at).total_seconds() if ticks else None,
     )
 

@@ -121,7 +121,7 @@ def daemon(place: Place, log: Path) -> Iterator[str]:
 
 def has_outbox(workspace: Path) -> bool:
     with closing(sqlite3.connect(workspace / "trivet.db")) as store:
-        found = store.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'outage'").fetchone()
+        found = store.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'breakdown'").fetchone()
     return bool(found[0])
 
 

@@ -144,14 +144,14 @@ def test_a_receiver_that_is_gone_is_told_of_elsewhere_until_it_is_enabled(small:
     assert trivet("ledger", "verify", at=small).code == 0
 
 
-def test_the_outage_of_a_receiver_that_left_the_settings_can_be_forgotten(small: Path, receiver: Receiver) -> None:
+def test_the_breakdown_of_a_receiver_that_left_the_settings_can_be_forgotten(small: Path, receiver: Receiver) -> None:
     receiver.answers.append(status(410))
     with_receiver(small, f"{webhook(receiver)}, screen: {{stdout: true}}")
     trivet("evaluate", at=small)
     replace_in(small / "trivet.yaml", "desk:", "bureau:")
     replace_in(small / "monitors" / "example.yaml", "notify: [desk]", "notify: [bureau]")
     told = [trivet("alerts", "enable", "desk", at=small) for _ in range(2)]
-    assert told[0].out == "desk: the settings do not name it any more, and its outage is forgotten\n"
+    assert told[0].out == "desk: the settings do not name it any more, and its breakdown is forgotten\n"
     assert told[1].code == 64
     observed = trivet("doctor", "--json", at=small).document["observations"]
     assert not any(item["what"].startswith("telling") for item in observed)

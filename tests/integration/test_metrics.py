@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from prometheus_client import CollectorRegistry
 
 from alerts.states import DeliveryState
-from alerts.tables import outage, outbox
+from alerts.tables import breakdown, outbox
 from api.metrics import StoreCollector
 from ledger.checkpoints import write_checkpoint
 from ledger.keys import new_signing_key
@@ -76,7 +76,7 @@ def test_a_store_in_which_nothing_happened_has_zeros_and_no_ages(scheduled: Sche
         "ledger_head_seq": published,
         "ledger_uncovered_entries": published,
         "outbox_waiting": 0,
-        "outages": 0,
+        "receiver_breakdowns": 0,
     }
 
 
@@ -184,11 +184,11 @@ def test_addresses_that_cannot_be_told_are_counted_until_they_take_something(sch
     scraped = Scraped(scheduled)
     told = {"receiver": "desk", "target": 1, "episode": 1, "since": utc_text(scheduled.clock.now())}
     with scheduled.store.begin() as connection:
-        connection.execute(sa.insert(outage), told)
-    assert scraped()["outages"] == 1
+        connection.execute(sa.insert(breakdown), told)
+    assert scraped()["receiver_breakdowns"] == 1
     with scheduled.store.begin() as connection:
-        connection.execute(sa.update(outage).values(since=None))
-    assert scraped()["outages"] == 0
+        connection.execute(sa.update(breakdown).values(since=None))
+    assert scraped()["receiver_breakdowns"] == 0
 
 
 def test_the_last_tick_is_that_of_any_daemon(scheduled: Scheduled) -> None:

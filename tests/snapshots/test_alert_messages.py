@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from alerts.changes import AlertChange
-from alerts.message import Message, message_of, outage_message, probe_message
+from alerts.message import Message, message_of, probe_message
 from alerts.rendering import body, subject
 from alerts.states import AlertEvent, AlertKind
 from alerts.wording import inactive, visible
@@ -92,15 +92,6 @@ def a_test() -> Message:
     return probe_message("payroll", START)
 
 
-def receiver_lost() -> Message:
-    words = "A notice about monitor pay-below-floor was given up after 8 attempts: the receiver answered 500."
-    return outage_message("desk", AlertEvent.FIRED, START, words)
-
-
-def receiver_back() -> Message:
-    return outage_message("desk", AlertEvent.RESOLVED, START, "It took a notice again.")
-
-
 MESSAGES: dict[str, Callable[[], Message]] = {
     make.__name__: make
     for make in (
@@ -116,8 +107,6 @@ MESSAGES: dict[str, Callable[[], Message]] = {
         resolved_no_data,
         hostile_data,
         a_test,
-        receiver_lost,
-        receiver_back,
     )
 }
 
@@ -161,13 +150,6 @@ def test_data_carries_no_control_character_link_or_mention_into_chat() -> None:
 def test_text_that_needs_no_taming_is_left_as_it_is() -> None:
     for text in ("27.10", "E1012", "Zoë O'Brien", "<0.05", "see note 2.", "a.b"):
         assert inactive(text) == visible(text) == text
-
-
-def test_a_message_of_an_earlier_version_which_knew_less_is_still_read() -> None:
-    """It may have waited in the outbox while the program was changed."""
-    document = json.loads(fired_breach().to_json())
-    del document["data"]["receiver"]
-    assert Message.from_json(json.dumps(document)) == fired_breach()
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", "null", '{"type": "alert.fired"}', '{"data": {}, "type": 1}'])

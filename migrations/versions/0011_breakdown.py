@@ -1,4 +1,4 @@
-"""Outages: addresses that something was given up for, and those that nothing is sent to any more.
+"""Breakdowns: addresses that something was given up for, and those that nothing is sent to any more.
 
 Revision ID: 0011
 Revises: 0009
@@ -17,7 +17,7 @@ depends_on = None
 
 def upgrade() -> None:
     op.create_table(
-        "outage",
+        "breakdown",
         sa.Column("receiver", sa.Text(), nullable=False),
         sa.Column("target", sa.BigInteger(), nullable=False),
         sa.Column("episode", sa.BigInteger(), nullable=False),
@@ -25,7 +25,7 @@ def upgrade() -> None:
         sa.Column("disabled_at", sa.Text(), nullable=True),
         sa.Column("error", sa.Text(), nullable=True),
         sa.Column("told", sa.Text(), nullable=True),
-        sa.PrimaryKeyConstraint("receiver", "target", name=op.f("pk_outage")),
+        sa.PrimaryKeyConstraint("receiver", "target", name=op.f("pk_breakdown")),
     )
 
 

@@ -1,4 +1,4 @@
-"""A receiver that cannot be told is itself told of, once for each outage, to somebody who can be."""
+"""A receiver that cannot be told is itself told of, once for each breakdown, to somebody who can be."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
+from alerts.breakdowns import PREFIX, breakdowns, enable
 from alerts.delivery import DeliveryPolicy, DeliveryReport, deliver_due
 from alerts.message import Message
 from alerts.notifiers.fake import FakeNotifier
 from alerts.notifiers.port import Ending, NotSent
-from alerts.outages import enable, outages
+from alerts.rendering import body, subject
 from alerts.routing import Target
 from alerts.states import AlertEvent
 from alerts.tables import outbox
+from alerts.wording import visible
 from ledger.verification.verify import verify_store
 from tests.integration.test_alert_delivery import a_breach, clock_after, tell
 from trivet.clock import FixedClock
@@ -48,7 +50,7 @@ class House:
     def told(self, target: Target) -> list[tuple[AlertEvent, str]]:
         """Event of each notice that came in there, and the receiver that it is about; empty for a monitor's."""
         messages = [Message.from_json(notice.payload) for notice in self.receivers[target].sent]
-        return [(item.event, item.receiver) for item in messages]
+        return [(item.event, item.monitor.removeprefix(PREFIX)) for item in messages]
 
 
 def clock(hour: int) -> FixedClock:
@@ -79,21 +81,27 @@ def test_what_was_given_up_is_told_to_another_receiver_at_once(store: sa.Engine)
     assert message.title == "Trivet cannot tell the receiver desk"
     given_up = "A notice about monitor pay-below-floor was given up after 2 attempts: the receiver answered 500."
     assert message.detail == given_up
+    assert f"{subject(message)}\n{body(message, visible)}" == (
+        f"[critical] Trivet cannot tell the receiver desk\n{given_up}\n"
+        "What it was not told is in the store: `trivet alerts list` shows what fires."
+    )
     holds(store)
 
 
-def test_of_one_outage_is_told_once_however_many_notices_are_given_up(store: sa.Engine) -> None:
+def test_of_one_breakdown_is_told_once_however_many_notices_are_given_up(store: sa.Engine) -> None:
     house = House(store, desk=[REFUSED] * 10, chat=[])
     tell(store, *(a_breach(monitor=f"m{number}") for number in range(5)))
     for hour in range(3):
         house.deliver(hour)
     assert house.told(CHAT) == [(AlertEvent.FIRED, "desk")]
     with read_only(store).connect() as connection:
-        (found,) = outages(connection)
+        (found,) = breakdowns(connection)
     assert (found.target, found.told, found.disabled_at) == (DESK, "chat", None)
 
 
-def test_the_end_of_an_outage_is_told_to_whoever_was_told_of_it_and_the_next_one_is_another(store: sa.Engine) -> None:
+def test_the_end_of_a_breakdown_is_told_to_whoever_was_told_of_it_and_the_next_one_is_another(
+    store: sa.Engine,
+) -> None:
     house = House(store, desk=[REFUSED] * 2, chat=[])
     tell(store, a_breach(monitor="a"))
     house.deliver(0)
@@ -119,7 +127,7 @@ def test_a_receiver_that_cannot_be_told_either_is_passed_over(store: sa.Engine) 
     assert len(house.receivers[CHAT].sent) == 2
     assert sorted(house.told(SCREEN)) == [(AlertEvent.FIRED, "chat"), (AlertEvent.FIRED, "desk")]
     with read_only(store).connect() as connection:
-        assert {item.target: item.told for item in outages(connection)} == {DESK: "screen", CHAT: "screen"}
+        assert {item.target: item.told for item in breakdowns(connection)} == {DESK: "screen", CHAT: "screen"}
     holds(store)
 
 
@@ -134,7 +142,7 @@ def test_somebody_who_was_asked_in_vain_and_can_be_told_again_is_told(store: sa.
         house.deliver(hour)
     about = [(event, receiver) for event, receiver in house.told(CHAT) if receiver == "desk"]
     assert about == [(AlertEvent.FIRED, "desk")] * 3, "twice in vain, and then taken"
-    last = [row.state for row in rows(store) if row.monitor == "receiver desk"]
+    last = [row.state for row in rows(store) if row.monitor == "receiver/desk"]
     assert sorted(last) == ["delivered", "failed"]
     holds(store)
 
@@ -143,7 +151,7 @@ def test_where_nobody_is_left_that_is_said_and_it_comes_to_an_end(store: sa.Engi
     house = House(store, desk=[REFUSED] * 9, chat=[REFUSED] * 9)
     tell(store, a_breach())
     problems = [problem for hour in range(8) for problem in house.deliver(hour).problems]
-    last = "receiver desk: the receiver answered 500; it is given up, and nobody else is left to be told of that"
+    last = "receiver/desk: the receiver answered 500; it is given up, and nobody else is left to be told of that"
     assert problems[-1] == f"chat: {last}"
     assert len(rows(store)) == 2
     assert all(row.state == "failed" for row in rows(store))
@@ -173,9 +181,9 @@ def test_every_address_of_the_other_receiver_is_told_and_one_is_enough(store: sa
     }
     tell(store, a_breach())
     deliver_due(store, notifiers, clock(0), POLICY, others=list(notifiers))
-    about = [[Message.from_json(notice.payload).receiver for notice in notifiers[target].sent] for target in both]
-    assert about == [["desk"], ["desk"]]
-    assert [Message.from_json(notice.payload).receiver for notice in notifiers[SCREEN].sent] == ["chat"]
+    about = [[Message.from_json(notice.payload).monitor for notice in notifiers[target].sent] for target in both]
+    assert about == [["receiver/desk"], ["receiver/desk"]]
+    assert [Message.from_json(notice.payload).monitor for notice in notifiers[SCREEN].sent] == ["receiver/chat"]
 
 
 # --- Gone for good
@@ -190,7 +198,7 @@ def test_a_receiver_that_is_gone_is_sent_nothing_more_until_it_is_enabled(store:
     (notice,) = house.receivers[CHAT].sent
     assert "run `trivet alerts enable desk`" in (Message.from_json(notice.payload).detail or "")
     with store.begin() as connection:
-        (found,) = outages(connection)
+        (found,) = breakdowns(connection)
         assert found.disabled_at == "2026-11-30T06:00:02.000000Z"
         assert enable(connection, "desk") == 1
         assert enable(connection, "desk") == 0
@@ -198,7 +206,7 @@ def test_a_receiver_that_is_gone_is_sent_nothing_more_until_it_is_enabled(store:
     assert house.deliver(1).delivered == 2
     assert house.told(CHAT) == [(AlertEvent.FIRED, "desk"), (AlertEvent.RESOLVED, "desk")]
     with read_only(store).connect() as connection:
-        assert outages(connection) == []
+        assert breakdowns(connection) == []
 
 
 def test_one_address_of_a_receiver_is_gone_alone(store: sa.Engine) -> None:
@@ -210,8 +218,8 @@ def test_one_address_of_a_receiver_is_gone_alone(store: sa.Engine) -> None:
     assert (len(first.sent), len(second.sent)) == (1, 2)
 
 
-def test_a_crash_between_two_attempts_loses_no_news_of_an_outage(store: sa.Engine) -> None:
-    """The notice of the outage is committed with the end of the delivery, or neither is."""
+def test_a_crash_between_two_attempts_loses_no_news_of_a_breakdown(store: sa.Engine) -> None:
+    """The notice of the breakdown is committed with the end of the delivery, or neither is."""
 
     class Killed(BaseException):
         pass
@@ -226,9 +234,9 @@ def test_a_crash_between_two_attempts_loses_no_news_of_an_outage(store: sa.Engin
         deliver_due(store, notifiers, clock(0), POLICY, others=list(notifiers))
     assert {row.monitor: row.state for row in rows(store)} == {
         "pay-below-floor": "failed",
-        "receiver desk": "attempting",
+        "receiver/desk": "attempting",
     }
     fine = FakeNotifier()
     after = FixedClock(clock(0).now() + POLICY.lease + timedelta(seconds=1))
     deliver_due(store, {DESK: FakeNotifier(), CHAT: fine}, after, POLICY)
-    assert [Message.from_json(notice.payload).receiver for notice in fine.sent] == ["desk"]
+    assert [Message.from_json(notice.payload).monitor for notice in fine.sent] == ["receiver/desk"]
