@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from alerts.message import Message, ShownMember
+from alerts.outages import PREFIX
 from alerts.states import AlertEvent, AlertKind
 from alerts.wording import NOT_MADE, REASONS, SLOT_CAUSES, shortened, visible
 from trivet.verdicts import NotMadeReason, Reason, SlotCause, Verdict
@@ -43,30 +44,51 @@ def _happened(message: Message) -> str:
         case AlertEvent.RESOLVED:
             return "judged again" if message.kind is AlertKind.NO_DATA else "compliant again"
         case AlertEvent.FIRED:
-            return _ABOUT[message.kind] if message.kind else ""
+            return _about(message)
         case AlertEvent.CHANGED:
             return _changed(message)
+        case AlertEvent.FLAPPING:
+            return "it comes and goes; the next message is sent once it is steady"
+        case AlertEvent.REPEATED:
+            return f"still {_about(message)}"
+        case AlertEvent.ESCALATED:
+            return f"{_about(message)}, and nobody has acknowledged it"
+        case AlertEvent.ACKNOWLEDGED:
+            return f"{_about(message)}, acknowledged"
+
+
+def _about(message: Message) -> str:
+    return _ABOUT[message.kind] if message.kind else ""
 
 
 def _changed(message: Message) -> str:
+    if message.was is message.kind and message.was_severity is not None:
+        return f"{_about(message)}, {message.severity} now and {message.was_severity} before"
     match message.kind, message.was:
         case AlertKind.BREACH, AlertKind.NO_DATA:
             return "was no data, now breach"
         case AlertKind.BREACH, AlertKind.UNJUDGED:
             return "judged again, and breach"
+        case AlertKind.NO_DATA, AlertKind.BREACH | AlertKind.UNJUDGED:
+            return "the breach is over, and there is no data"
         case _:
-            return _ABOUT[message.kind] if message.kind else ""
+            return _about(message)
 
 
 def _lines(message: Message, shown: Shown) -> Iterator[str]:
     if message.event is AlertEvent.TEST:
         yield "This is a test. Nothing is wrong, and no alert belongs to it."
         return
+    if message.monitor_count or message.monitors or message.monitor.startswith(PREFIX):
+        yield from _outage(message, shown)
+        return
     yield _finding(message)
     if message.detail:
         yield shown(message.detail)
-    if message.kind is AlertKind.UNJUDGED and message.event is not AlertEvent.RESOLVED:
-        yield "There was a breach, and this evaluation could not judge it. The alert stays until it is judged."
+    if message.judged_share is not None:
+        yield f"judged: {message.judged_share[1]}% of all members, before {message.judged_share[0]}%"
+    if message.event is not AlertEvent.RESOLVED:
+        yield from _carried(message)
     yield f"monitor {message.monitor}, slot {message.slot}, since {message.since}"
     for verdict, heading in ((Verdict.BREACH, "Breached"), (Verdict.NO_DATA, "Not decided")):
         of_verdict = [item for item in message.members if item.verdict == verdict]
@@ -79,6 +101,33 @@ def _lines(message: Message, shown: Shown) -> Iterator[str]:
         yield f"Runbook: {visible(message.runbook)}"
     if message.owner:
         yield f"Owner: {visible(message.owner)}"
+
+
+def _carried(message: Message) -> Iterator[str]:
+    """Whom nothing was heard of: an alert stays until they are judged."""
+    if message.carried:
+        gone = f", {message.gone:,} of them not there any more" if message.gone else ""
+        yield f"{message.carried:,} was breach, now unjudged{gone}. The alert stays until it is judged compliant."
+    elif message.kind is AlertKind.UNJUDGED:
+        yield "There was a breach, and this evaluation could not judge it. The alert stays until it is judged."
+    if message.held:
+        yield f"{message.held:,} was breach, and is compliant without having recovered as far as the monitor asks."
+
+
+def _outage(message: Message, shown: Shown) -> Iterator[str]:
+    if message.event is AlertEvent.RESOLVED:
+        yield "Every monitor that could not be judged was judged again."
+    else:
+        yield _finding(message)
+        if message.detail:
+            yield shown(message.detail)
+    yield f"slot {message.slot}, since {message.since}"
+    if message.monitor_count:
+        yield ""
+        few = len(message.monitors) < message.monitor_count
+        total = f", {len(message.monitors)} of {message.monitor_count:,}" if few else ""
+        yield f"Not judged{total}:"
+        yield from (f"- {visible(name)}" for name in message.monitors)
 
 
 def _finding(message: Message) -> str:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterator
 from typing import Any
 
 import click
 
-from alerts.changes import AlertStatus
 from alerts.delivery import DeliveryReport
 from alerts.message import probe_message
 from alerts.notifiers.build import build_notifiers
 from alerts.notifiers.port import Notice, Sent
-from alerts.reading import Delivery, alerts_of, deliveries
-from alerts.recording import status_of
+from alerts.outages import PREFIX
+from alerts.reading import Delivery, NamedAlert, alert_of, alerts_of, deliveries
 from alerts.routing import Target
 from alerts.states import AlertKind
+from alerts.status import AlertStatus
+from alerts.wording import shortened
 from cli.invocation import Invocation, command
 from cli.output import Output, visible
 from trivet.clock import utc_text
@@ -24,6 +26,7 @@ from trivet.exits import Exit
 from trivet.findings import did_you_mean
 from worker.stores import read_only
 
+_LONGEST_ABOUT = 100
 _ABOUT = {None: "—", AlertKind.UNJUDGED: "was breach, now unjudged"}
 
 
@@ -40,12 +43,12 @@ def list_(invocation: Invocation) -> int:
         found = alerts_of(connection)
     if invocation.output.as_json:
         for item in found:
-            invocation.output.document(_status_json(item.monitor, item.status))
+            invocation.output.document(_alert_json(item))
     elif not found:
         invocation.output.print("no evaluation has moved an alert yet; `trivet evaluate` makes one")
     else:
-        rows = [(item.monitor, item.status.state, _about(item.status), *_slots(item.status)) for item in found]
-        invocation.output.table(["monitor", "state", "about", "since", "latest slot"], rows)
+        rows = [_row(item) for item in found]
+        invocation.output.table(["monitor", "state", "severity", "about", "since", "latest slot"], rows)
     return Exit.FINE
 
 
@@ -56,18 +59,21 @@ def list_(invocation: Invocation) -> int:
 def show(invocation: Invocation, monitor: str, last: int) -> int:
     """How the alert of MONITOR stands, and who was told what."""
     with read_only(invocation.wiring().store(create=False)).connect() as connection:
-        status = status_of(connection, monitor)
-        if status is None:
+        found = alert_of(connection, monitor)
+        if found is None:
             known = [item.monitor for item in alerts_of(connection)]
             raise UsageError(f"no evaluation of '{monitor}' moved an alert yet{did_you_mean(monitor, known)}")
         told = deliveries(connection, monitor, last)
     if invocation.output.as_json:
         listed = [_delivery_json(item) for item in told]
-        invocation.output.document({**_status_json(monitor, status), "deliveries": listed})
+        invocation.output.document({**_alert_json(found), "deliveries": listed})
         return Exit.FINE
+    status = found.status
     since, slot = _slots(status)
-    invocation.output.print(f"{monitor}: {status.state}, about: {_about(status)}")
+    invocation.output.print(f"{monitor}: {status.state}, about: {_about(found)}")
     invocation.output.print(f"since {since}, latest slot {slot}, episode {status.episode}")
+    for line in _more(found):
+        invocation.output.print(visible(line))
     if told:
         columns = ["what", "receiver", "state", "attempts", "next attempt", "last error"]
         invocation.output.table(columns, [_delivery_row(item) for item in told], title="deliveries")
@@ -113,8 +119,34 @@ def complain_of_delivery(output: Output, report: DeliveryReport) -> None:
         output.complain("what is tried again waits in the store for `trivet run`, or for the next `trivet evaluate`")
 
 
-def _about(status: AlertStatus) -> str:
-    return _ABOUT.get(status.kind) or str(status.kind)
+def _about(item: NamedAlert) -> str:
+    if item.monitor.startswith(PREFIX) and item.message is not None:
+        count = item.message.monitor_count
+        what = item.message.detail or item.message.cause or item.message.not_made or ""
+        return visible(shortened(f"{count} monitors cannot be judged: {what}", _LONGEST_ABOUT))
+    return _ABOUT.get(item.status.kind) or str(item.status.kind)
+
+
+def _row(item: NamedAlert) -> tuple[str, ...]:
+    return item.monitor, item.status.state, item.status.severity or "—", _about(item), *_slots(item.status)
+
+
+def _more(item: NamedAlert) -> Iterator[str]:
+    """What is to be said of an alert only where there is something to say."""
+    if item.message is not None:
+        if item.message.badge is not None:
+            yield f"badge: {item.message.badge}"
+        if item.message.carried:
+            gone = f", {item.message.gone} of them not there any more" if item.message.gone else ""
+            yield f"{item.message.carried} was breach, now unjudged{gone}"
+        if item.message.held:
+            yield f"{item.message.held} was breach, and has not recovered as far as the monitor asks"
+    if item.status.acknowledged_by:
+        yield f"acknowledged by {item.status.acknowledged_by}"
+    if item.status.flapping:
+        yield "it comes and goes; nothing is told until it is steady"
+    if item.outage is not None:
+        yield f"told as part of {item.outage}"
 
 
 def _slots(status: AlertStatus) -> tuple[str, str]:
@@ -122,9 +154,10 @@ def _slots(status: AlertStatus) -> tuple[str, str]:
     return since, slot
 
 
-def _status_json(monitor: str, status: AlertStatus) -> dict[str, Any]:
+def _alert_json(item: NamedAlert) -> dict[str, Any]:
+    status, message = item.status, item.message
     return {
-        "monitor": monitor,
+        "monitor": item.monitor,
         "state": status.state,
         "kind": status.kind,
         "since": utc_text(status.since) if status.since else None,
@@ -132,6 +165,15 @@ def _status_json(monitor: str, status: AlertStatus) -> dict[str, Any]:
         "pending": status.pending,
         "episode": status.episode,
         "evaluation_id": status.evaluation_id,
+        "severity": status.severity,
+        "badge": message.badge if message is not None else None,
+        "carried": message.carried if message is not None else 0,
+        "gone": message.gone if message is not None else 0,
+        "held": message.held if message is not None else 0,
+        "flapping": status.flapping,
+        "acknowledged_by": status.acknowledged_by,
+        "outage": item.outage,
+        "monitors": message.monitor_count if message is not None else 0,
     }
 
 

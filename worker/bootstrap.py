@@ -51,6 +51,7 @@ from worker.preparing import Prepared, prepare
 from worker.probing import Probe, store_probe, warehouse_probe
 from worker.processes import Daemon, DaemonKind, mark_end
 from worker.refreshes import Published
+from worker.reminding import remind
 from worker.replaying import Replayer
 from worker.resources import memory_of, threads_of
 from worker.runtime import Runtime
@@ -181,9 +182,8 @@ class Wiring:
         prepared = prepared or Prepared(WatchedFiles(self.path, self.environment))
         store = self.store()
         clock = store_clock(store, self.clock)
-        deliver = None
-        if self.settings.receivers:
-            deliver = partial(self._deliver_in_turn, store, write or _to_standard_output)
+        in_force = InForce(store, prepared.known)
+        deliver = partial(self._deliver_in_turn, store, in_force, clock, write or _to_standard_output)
         sealer = self.sealer(store, clock)
         if sealer is None:
             _log.warning(
@@ -198,9 +198,9 @@ class Wiring:
             store,
             clock,
             scheduler.lease,
-            InForce(store, prepared.known),
+            in_force,
             evaluator,
-            deliver,
+            deliver if self.settings.receivers else None,
             seal,
             Daemon(kind),
             self.life_sign(),
@@ -266,11 +266,12 @@ class Wiring:
         """What every process of the workspace needs to be there."""
         return store_probe(store, latest_revision(shipped("migrations"))), warehouse_probe(self.engine())
 
-    def _deliver_in_turn(self, store: sa.Engine, write: Callable[[str], None]) -> None:
+    def _deliver_in_turn(self, store: sa.Engine, in_force: InForce, clock: Clock, write: Callable[[str], None]) -> None:
         # One daemon at a time, and not for long: a receiver that hangs must not hold up whoever is to evaluate.
         with delivery_turn(store) as ours:
             if not ours:
                 return
+            remind(store, in_force, routing_of(self.settings), clock)
             report = deliver_due(store, self.notifiers(write), self.clock, longest=_LONGEST_DELIVERY)
         for problem in report.problems:
             _log.warning("alert for %s", problem)

@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from alerts.changes import AlertChange
 from alerts.message import Message, message_of, probe_message
 from alerts.rendering import body, subject
 from alerts.states import AlertEvent, AlertKind
+from alerts.status import AlertChange
 from alerts.wording import inactive, visible
 from monitors.evaluation import Member, NotMade
 from tests.alerting import START, a_failure, a_monitor, an_evaluation, breached, undecided
-from trivet.verdicts import NotMadeReason, Reason, SlotCause, Verdict
+from trivet.verdicts import NotMadeReason, Reason, Severity, SlotCause, Verdict
 
 FOLDER = Path(__file__).parent / "alerts"
 RUNBOOK = "https://intranet.example/runbooks/pay-floor"
@@ -27,7 +27,7 @@ HOSTILE = "\x1b[31mred\x07\r\n@channel <!here> https://evil.example/x www.evil.e
 
 
 def change(event: AlertEvent, kind: AlertKind, was: AlertKind | None = None, ordinal: int = 1) -> AlertChange:
-    return AlertChange(event, kind, was, 3, ordinal, START)
+    return AlertChange(event, kind, was, 3, ordinal, START, Severity.CRITICAL)
 
 
 def fired_breach() -> Message:
