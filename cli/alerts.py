@@ -14,19 +14,22 @@ from alerts.notifiers.build import build_notifiers
 from alerts.notifiers.port import Notice, Sent
 from alerts.outages import PREFIX
 from alerts.reading import Delivery, NamedAlert, alert_of, alerts_of, deliveries
+from alerts.reminders import acknowledge_alert
 from alerts.routing import Target
 from alerts.states import AlertKind
 from alerts.status import AlertStatus
 from alerts.wording import shortened
 from cli.invocation import Invocation, command
 from cli.output import Output, visible
+from trivet.canonical import normal_text
 from trivet.clock import utc_text
 from trivet.errors import UsageError
 from trivet.exits import Exit
 from trivet.findings import did_you_mean
-from worker.stores import read_only
+from worker.stores import read_only, store_clock
 
 _LONGEST_ABOUT = 100
+_LONGEST_OWNER = 200
 _ABOUT = {None: "—", AlertKind.UNJUDGED: "was breach, now unjudged"}
 
 
@@ -79,6 +82,30 @@ def show(invocation: Invocation, monitor: str, last: int) -> int:
         invocation.output.table(columns, [_delivery_row(item) for item in told], title="deliveries")
     else:
         invocation.output.print("nobody was told anything")
+    return Exit.FINE
+
+
+@alerts.command()
+@click.argument("monitor")
+@click.option("--owner", required=True, help="Who takes it on; the ledger says so for ever.")
+@command
+def ack(invocation: Invocation, monitor: str, owner: str) -> int:
+    """Take on the alert of MONITOR: it is not repeated, and nobody else is called, unless it becomes worse."""
+    by = normal_text(owner).strip()
+    if not by or len(by) > _LONGEST_OWNER:
+        raise UsageError(f"--owner: expected a name of at most {_LONGEST_OWNER} characters")
+    wiring = invocation.wiring()
+    store = wiring.store(create=False)
+    now = store_clock(store, wiring.clock).now()
+    with store.begin() as connection:
+        if alert_of(connection, monitor) is None:
+            known = [item.monitor for item in alerts_of(connection)]
+            raise UsageError(f"no evaluation of '{monitor}' moved an alert yet{did_you_mean(monitor, known)}")
+        change = acknowledge_alert(connection, monitor, by, now)
+    if invocation.output.as_json:
+        document = {"monitor": monitor, "episode": change.episode, "acknowledged_by": by, "at": utc_text(now)}
+        invocation.output.document(document)
+    invocation.output.print(visible(f"{monitor} is acknowledged by {by}"))
     return Exit.FINE
 
 

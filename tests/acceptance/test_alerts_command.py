@@ -125,6 +125,25 @@ def test_show_says_whom_it_waits_for(workspace: Path) -> None:
     assert "1 was breach, now unjudged" in trivet("alerts", "show", "broken", at=workspace).out
 
 
+def test_who_takes_an_alert_on_is_named_by_the_ledger(workspace: Path) -> None:
+    ended = trivet("alerts", "ack", "broken", "--owner", "ana", at=workspace)
+    assert (ended.code, ended.out) == (0, "broken is acknowledged by ana\n")
+    shown = trivet("alerts", "show", "broken", "--json", at=workspace).document
+    assert (shown["state"], shown["acknowledged_by"]) == ("acknowledged", "ana")
+    last = trivet("ledger", "show", "--last", "1", "--json", at=workspace).document["payload"]
+    assert (last["event"], last["by"], last["alert_keys"]) == ("acknowledged", "ana", [])
+    again = trivet("alerts", "ack", "broken", "--owner", "bob", at=workspace)
+    assert (again.code, "is acknowledged; only one that fires" in again.err) == (64, True)
+
+
+@pytest.mark.parametrize(
+    ("monitor", "owner", "says"), [("brokn", "ana", "did you mean 'broken'?"), ("broken", " ", "--owner")]
+)
+def test_what_cannot_be_acknowledged_is_refused(workspace: Path, monitor: str, owner: str, says: str) -> None:
+    ended = trivet("alerts", "ack", monitor, "--owner", owner, at=workspace)
+    assert (ended.code, says in ended.err) == (64, True)
+
+
 def test_show_of_a_monitor_that_nobody_was_told_of(workspace: Path) -> None:
     assert "nobody was told anything" in trivet("alerts", "show", "quiet", at=workspace).out
 

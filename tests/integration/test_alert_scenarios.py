@@ -12,11 +12,15 @@ import pytest
 import sqlalchemy as sa
 
 from alerts.keeping import flagged_members
+from alerts.message import Message
+from alerts.reading import alerts_of
 from alerts.recording import apply_all, status_of
 from alerts.reminders import acknowledge_alert, remind_due
+from alerts.rendering import body
 from alerts.routing import Routing, Target
 from alerts.silencing import silence_monitor
 from alerts.tables import outbox
+from alerts.wording import visible
 from ledger.entries import EntryType
 from ledger.reading import entries
 from ledger.verification.verify import verify_store
@@ -214,3 +218,33 @@ def test_an_outage_is_one_notice_for_each_receiver(sqlite_store: sa.Engine) -> N
 
 def test_what_was_silenced_is_sent_to_nobody(sqlite_store: sa.Engine) -> None:
     assert told(NAMED["what is silenced is written down and not sent"], sqlite_store) == []
+
+
+def test_five_hundred_monitors_on_one_dead_source_are_one_notice(sqlite_store: sa.Engine) -> None:
+    (one,) = NAMED["two outages of one source are two episodes"].definitions.values()
+    definitions = [replace(one, id=f"m{number:03}") for number in range(500)]
+    step = Step({"not_made": "engine_error", "says": "no such file"}, 0)
+    made = [evaluation(step, definition, ()) for definition in definitions]
+    with sqlite_store.begin() as connection:
+        record_all(connection, made, [])
+        apply_all(connection, made, ROUTING)
+    with read_only(sqlite_store).connect() as connection:
+        (row,) = connection.execute(sa.select(outbox)).all()
+        listed = alerts_of(connection)
+    message = Message.from_json(row.payload)
+    assert (message.monitor_count, len(message.monitors)) == (500, 10)
+    assert len(row.payload) < 2_000
+    assert "Not judged, 10 of 500:" in body(message, visible)
+    assert len([item for item in listed if item.outage is not None]) == 500
+
+
+@pytest.mark.slow
+def test_ten_thousand_members_in_breach_are_one_notice_of_readable_size(sqlite_store: sa.Engine) -> None:
+    stored = run(NAMED["ten thousand members in breach are one alert"], sqlite_store)
+    assert stored.receivers() == [("fired", "payroll"), ("changed", "payroll"), ("resolved", "payroll")]
+    with read_only(sqlite_store).connect() as connection:
+        payloads = connection.execute(sa.select(outbox.c.payload)).scalars().all()
+    assert max(map(len, payloads)) < 4_000
+    texts = [body(Message.from_json(payload), visible) for payload in payloads]
+    assert any("Breached, 10 of 10,000:" in text for text in texts)
+    assert any("1 was breach, now unjudged, 1 of them not there any more" in text for text in texts)
