@@ -38,6 +38,18 @@ class ShownMember:
 
 
 @dataclass(frozen=True, slots=True)
+class ShownKey:
+    """A key without a linked row as a message shows it."""
+
+    link: str
+    object: str
+    """The object type that has no such row."""
+    key: Mapping[str, str | None]
+    members: int
+    """Members that wait for it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Message:
     """One notice. Everything in it is for a person to read or a program to route by; nothing is proof."""
 
@@ -81,6 +93,8 @@ class Message:
     """Members that breached, are compliant, and have not recovered as far as the monitor asks."""
     judged_share: tuple[str, str] | None = None
     """Before and now, in percent, where its fall is told of."""
+    missing: tuple[ShownKey, ...] = ()
+    """Keys without a linked row, those of most members first."""
     monitors: tuple[str, ...] = ()
     """Of an outage: monitors that cannot be judged; `monitor_count` counts all of them."""
     monitor_count: int = 0
@@ -92,6 +106,10 @@ class Message:
         data["members"] = [
             {"verdict": item.verdict, "key": dict(item.key), "operands": dict(item.operands), "reason": item.reason}
             for item in self.members
+        ]
+        data["missing"] = [
+            {"link": item.link, "object": item.object, "key": dict(item.key), "members": item.members}
+            for item in self.missing
         ]
         return json.dumps({"type": f"alert.{self.event}", "timestamp": self.at, "data": data})
 
@@ -112,6 +130,7 @@ class Message:
             data["kind"], data["was"] = _kind(data["kind"]), _kind(data["was"])
             data["was_severity"] = Severity(data["was_severity"]) if data["was_severity"] else None
             data["judged_share"] = tuple(data["judged_share"]) if data["judged_share"] else None
+            data["missing"] = tuple(ShownKey(**item) for item in data["missing"])
             data["monitors"] = tuple(data["monitors"])
             return cls(event=AlertEvent(document["type"].removeprefix("alert.")), at=document["timestamp"], **data)
         except (KeyError, TypeError, AttributeError, ValueError) as error:
@@ -125,6 +144,7 @@ _LATER: Mapping[str, Any] = {
     "gone": 0,
     "held": 0,
     "judged_share": None,
+    "missing": (),
     "monitors": (),
     "monitor_count": 0,
 }
@@ -163,6 +183,10 @@ def message_of(change: AlertChange, made: Evaluation, ledger_seq: int | None) ->
         gone=change.gone,
         held=change.held,
         judged_share=change.share,
+        missing=tuple(
+            ShownKey(item.link, item.object, _values(item.key), item.members)
+            for item in made.missing_keys[:MOST_MEMBERS]
+        ),
     )
 
 

@@ -50,7 +50,7 @@ def _happened(message: Message) -> str:
         case AlertEvent.FLAPPING:
             return "it comes and goes; the next message is sent once it is steady"
         case AlertEvent.REPEATED:
-            return f"still {_about(message)}"
+            return "was breach, still unjudged" if message.kind is AlertKind.UNJUDGED else f"still {_about(message)}"
         case AlertEvent.ESCALATED:
             return f"{_about(message)}, and nobody has acknowledged it"
         case AlertEvent.ACKNOWLEDGED:
@@ -93,6 +93,7 @@ def _lines(message: Message, shown: Shown) -> Iterator[str]:
     for verdict, heading in ((Verdict.BREACH, "Breached"), (Verdict.NO_DATA, "Not decided")):
         of_verdict = [item for item in message.members if item.verdict == verdict]
         yield from _members(of_verdict, heading, message.counts.get(verdict, 0), shown)
+    yield from _missing(message, shown)
     yield ""
     if message.ledger_seq is not None:
         yield f"Recorded: trivet ledger show {message.ledger_seq}"
@@ -107,11 +108,25 @@ def _carried(message: Message) -> Iterator[str]:
     """Whom nothing was heard of: an alert stays until they are judged."""
     if message.carried:
         gone = f", {message.gone:,} of them not there any more" if message.gone else ""
-        yield f"{message.carried:,} was breach, now unjudged{gone}. The alert stays until it is judged compliant."
+        yield f"{_were(message.carried)} breach, now unjudged{gone}. The alert stays until it is judged compliant."
     elif message.kind is AlertKind.UNJUDGED:
         yield "There was a breach, and this evaluation could not judge it. The alert stays until it is judged."
     if message.held:
-        yield f"{message.held:,} was breach, and is compliant without having recovered as far as the monitor asks."
+        yield f"{_were(message.held)} breach, now compliant, and not recovered as far as the monitor asks."
+
+
+def _were(count: int) -> str:
+    return f"{count:,} {'was' if count == 1 else 'were'}"
+
+
+def _missing(message: Message, shown: Shown) -> Iterator[str]:
+    """One missing row is one line, however many members wait for it."""
+    if message.missing:
+        yield ""
+        yield "Missing rows:"
+    for item in message.missing:
+        count = f"{item.members:,} member{'' if item.members == 1 else 's'}"
+        yield f"- {visible(item.object)} has none for {_pairs(item.key, shown)}: {count}"
 
 
 def _outage(message: Message, shown: Shown) -> Iterator[str]:

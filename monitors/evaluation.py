@@ -78,6 +78,18 @@ class Followed:
 
 
 @dataclass(frozen=True, slots=True)
+class MissingKey:
+    """A key that members are linked by, and that no linked row has: one missing row, however many wait for it."""
+
+    link: str
+    object: str
+    """The object type that the row is missing of."""
+    key: Mapping[str, str | None]
+    """The member's side of the link, in the order of the link's keys."""
+    members: int
+
+
+@dataclass(frozen=True, slots=True)
 class Counts:
     """The partition of a population, each part counted by its own predicate."""
 
@@ -152,6 +164,8 @@ class Evaluation:
     """What was tried in vain before; None where the first attempt stands."""
     followed: Followed | None = None
     """What became of members that were flagged before; None where nobody looked, and so nothing is known of them."""
+    missing_keys: tuple[MissingKey, ...] = ()
+    """Of members without a linked row (`right_missing`): the keys that most wait for, at most 100 of each link."""
 
     @property
     def verdict(self) -> Verdict:

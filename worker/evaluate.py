@@ -25,7 +25,7 @@ from catalog.contract import Contract
 from catalog.engines.port import Engine, Snapshot, WarehouseUnsteady
 from compiler.planning import why_readable
 from monitors.definition import MonitorDefinition
-from monitors.evaluation import Evaluation, FirstAttempt, NotMade
+from monitors.evaluation import Evaluation, FirstAttempt, MissingKey, NotMade
 from monitors.masking import Mask
 from trivet.clock import Clock, utc_text
 from trivet.errors import UnavailableError
@@ -144,6 +144,7 @@ class Evaluator:
     ) -> Iterator[Evaluation]:
         """Judges as many as the snapshot answers for."""
         looking = Looking(self.contract, snapshot, mask, look_back)
+        told = self.after_record is not None
         more = len({slot.definition.id for slot in waiting.slots}) < len(waiting.slots)
         while portion := waiting.next_portion():
             started, began = self.clock.now(), time.monotonic()
@@ -165,7 +166,10 @@ class Evaluator:
                     followed, spoilt = looking.follow(slot.definition, slot.at, keys, judgement)
                 if more:
                     flagged.judged(slot.definition, judgement)
-                yield replace(made, followed=followed)
+                missing: tuple[MissingKey, ...] = ()
+                if told and not spoilt:
+                    missing, spoilt = looking.missing_keys(slot.definition, slot.at, judgement)
+                yield replace(made, followed=followed, missing_keys=missing)
                 waiting.slots.pop(0)
                 if spoilt:
                     return

@@ -8,7 +8,8 @@ is true, which is where `breach_when` is decided and false.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -18,13 +19,13 @@ from alerts.keeping import flagged_members
 from alerts.members import MOST_BREACHED, MOST_UNDECIDED
 from catalog.contract import Contract
 from catalog.engines.port import EngineFault, Snapshot
-from catalog.expressions.tree import Condition, Not
+from catalog.expressions.tree import And, Condition, Exists, Not, Presence, PropertyRef, condition_links
 from compiler.decoding import member_reader
 from monitors.definition import MonitorDefinition
-from monitors.evaluation import Followed, NotMade
+from monitors.evaluation import Followed, Member, MissingKey, NotMade
 from monitors.masking import Mask
 from trivet.errors import UnavailableError
-from trivet.verdicts import Verdict
+from trivet.verdicts import Reason, Verdict
 from worker.baselines import DamagedHistory, LookBack, prepare
 from worker.judging import (
     RECORDED_MEMBERS,
@@ -39,6 +40,8 @@ from worker.judging import (
 )
 from worker.stores import read_only
 
+MOST_MISSING = 100
+"""Keys without a linked row that are told of one link, those of most members first."""
 _log = logging.getLogger(__name__)
 
 
@@ -112,10 +115,53 @@ class Looking:
             _log.error("members that were flagged could not be looked up: %s", type(error).__name__)
             return None, True
 
+    def missing_keys(
+        self, definition: MonitorDefinition, at: datetime, judged: Judgement
+    ) -> tuple[tuple[MissingKey, ...], bool]:
+        """The keys without a linked row, and whether the snapshot answers nothing more.
+
+        They only word a message: whatever goes wrong leaves them out. Groups are linked by their own keys, which say it
+        themselves.
+        """
+        waiting = {item.key_text for item in judged.undecided if item.reason is Reason.RIGHT_MISSING}
+        if not waiting or judged.spoilt or definition.grouping is not None:
+            return (), judged.spoilt
+        try:
+            found = [
+                item
+                for name in condition_links(definition.breach_when)
+                for item in self._missing_of(definition, name, at, waiting)
+            ]
+            return tuple(found), False
+        except Exception as error:
+            # Not its text, which may quote values.
+            _log.warning("the keys without a linked row could not be looked up: %s", type(error).__name__)
+            return (), True
+
+    def _missing_of(
+        self, definition: MonitorDefinition, name: str, at: datetime, waiting: Collection[str]
+    ) -> Iterator[MissingKey]:
+        link = self.contract.link(definition.object, name)
+        if link is None:
+            return
+        shown = tuple(PropertyRef(key) for key in link.source_keys)
+        asked = And((Not(Exists(name)), *(Presence(ref, present=True) for ref in shown)))
+        counted: Counter[tuple[str | None, ...]] = Counter()
+        for item in self._members_where(definition, asked, at):
+            if item.key_text in waiting:
+                counted[tuple(item.operands.get(key) for key in link.source_keys)] += 1
+        ordered = sorted(counted.items(), key=lambda one: (-one[1], tuple(value or "" for value in one[0])))
+        for key, count in ordered[:MOST_MISSING]:
+            yield MissingKey(name, link.target, dict(zip(link.source_keys, key, strict=True)), count)
+
     def _keys_where(
         self, definition: MonitorDefinition, condition: Condition, at: datetime, asked: frozenset[str]
     ) -> frozenset[str]:
         """Those of the asked members for which a condition is true."""
+        found = (item.key_text for item in self._members_where(definition, condition, at))
+        return frozenset(key for key in found if key in asked)
+
+    def _members_where(self, definition: MonitorDefinition, condition: Condition, at: datetime) -> Iterator[Member]:
         looked = replace(definition, breach_when=condition)
         remaining = time_left(time_limit(looked, self.contract))
         physical = physical_columns(involved_objects(looked, self.contract), self.snapshot)
@@ -126,5 +172,4 @@ class Looking:
             )
         mask = self.mask() if compiled.plan.reads_masked else UNMASKED
         read = member_reader(compiled.breach, Verdict.BREACH, looked.object, mask)
-        rows = self.snapshot.stream(compiled.breach.query, remaining())
-        return frozenset(key for row in rows if (key := read(row).key_text) in asked)
+        yield from (read(row) for row in self.snapshot.stream(compiled.breach.query, remaining()))

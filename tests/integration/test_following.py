@@ -12,9 +12,12 @@ import pytest
 import sqlalchemy as sa
 
 from alerts.keeping import flagged_members
+from alerts.reading import alerts_of
 from alerts.recording import apply_all, status_of
+from alerts.rendering import body
 from alerts.routing import Routing
 from alerts.states import AlertKind, AlertState
+from alerts.wording import visible
 from catalog.contract import Contract
 from catalog.engines.duckdb_engine import DuckDBEngine
 from catalog.engines.duckdb_fixture import FixtureEngine, FixtureTable
@@ -22,7 +25,7 @@ from catalog.engines.port import Engine
 from ledger.entries import EntryType
 from ledger.reading import entries
 from ledger.verification.verify import verify_store
-from monitors.evaluation import Evaluation
+from monitors.evaluation import Evaluation, MissingKey
 from tests.integration.store import migrated_store
 from tests.integration.worlds import CONTRACT, NOW, a_contract, a_warehouse, some_monitors
 from trivet.clock import FixedClock
@@ -120,6 +123,22 @@ def test_the_deleted_floor_of_a_breached_member_resolves_nothing(store: sa.Engin
     watch.take(rows, [{"site": "south", "least": "3"}])
     assert watch.stands() == (FIRING, UNJUDGED, {"R1": "no_data"})
     assert watch.last["m"].badge == "0 breaches / 1 no-data"
+
+
+def test_one_missing_row_is_told_once_for_all_who_wait_for_it(store: sa.Engine) -> None:
+    watch = Watch(store, LINKED)
+    rows = [reading("R1", "1", "east"), reading("R2", "2", "west"), reading("R3", "9", "east"), reading("R4", "9")]
+    watch.take([*rows, reading("R5", "9", ""), reading("R6", "")], [{"site": "north", "least": "3"}])
+    assert watch.last["m"].missing_keys == (
+        MissingKey("held_to", "floor", {"site": "east"}, 2),
+        MissingKey("held_to", "floor", {"site": "west"}, 1),
+    )
+    with read_only(store).connect() as connection:
+        (named,) = alerts_of(connection)
+    assert named.message is not None
+    lines = body(named.message, visible).splitlines()
+    assert "- floor has none for site east: 2 members" in lines
+    assert "- floor has none for site west: 1 member" in lines
 
 
 def test_a_member_that_left_the_scope_is_carried(store: sa.Engine) -> None:
