@@ -9,9 +9,10 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from alerts.keeping import Kept, kept_alerts, read_alert, write_alerts
+from alerts.keeping import Kept, flagged_members, kept_alerts, read_alert, write_alerts, write_members
+from alerts.members import MemberChange
 from alerts.message import Message
-from alerts.reminding import acknowledge, remind
+from alerts.reminding import acknowledge, release, remind
 from alerts.routing import Routing
 from alerts.silencing import silences_after
 from alerts.states import AlertEvent, AlertState
@@ -71,6 +72,25 @@ def acknowledge_alert(connection: sa.Connection, monitor: str, by: str, now: dat
     _write(connection, monitor, kept, status)
     told = Told(monitor, change, "", (), now)
     append_all(connection, [draft_of(told, (), _about(status, now))])
+    return change
+
+
+def release_members(connection: sa.Connection, monitor: str, by: str, reason: str, now: datetime) -> AlertChange:
+    """Writes down that somebody answers for the members that breached and are gone. It never commits.
+
+    Raises:
+        UsageError: there are none.
+    """
+    head(connection, for_update=True)
+    kept = kept_alerts(connection, {monitor}).get(monitor, Kept())
+    flagged = flagged_members(connection, {monitor}).get(monitor, {})
+    status, change, let_go = release(kept.status, flagged, normal_text(by))
+    if change is None:
+        raise UsageError(f"the alert of '{monitor}' waits for no member that is gone")
+    _write(connection, monitor, kept, status)
+    write_members(connection, monitor, [MemberChange(key, item.now, item) for key, item in let_go.items()])
+    told = Told(monitor, change, "", (), now)
+    append_all(connection, [draft_of(told, (), {**_about(status, now), "reason": normal_text(reason)})])
     return change
 
 

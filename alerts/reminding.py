@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 
-from alerts.states import AlertEvent, AlertKind, AlertState
+from alerts.members import Flagged
+from alerts.states import AlertEvent, AlertKind, AlertState, MemberState
 from alerts.status import AlertChange, AlertStatus
 from monitors.alerting import AlertPolicy
 from trivet.verdicts import Severity
@@ -56,6 +58,25 @@ def acknowledge(last: AlertStatus, by: str) -> tuple[AlertStatus, AlertChange | 
         return last, None
     status, change = _again(last, AlertEvent.ACKNOWLEDGED)
     return replace(status, state=AlertState.ACKNOWLEDGED, acknowledged_by=by), replace(change, by=by, muted=True)
+
+
+def release(
+    last: AlertStatus, flagged: Mapping[str, Flagged], by: str
+) -> tuple[AlertStatus, AlertChange | None, dict[str, Flagged]]:
+    """The alert once `by` answers for those members that breached and are not in the population any more.
+
+    What no evaluation can judge a person can: an employee who has left, a month that is over. The alert ends with the
+    next evaluation, if nothing else is in its way. Members that are there and undecided are not let go.
+
+    Returns:
+        The status, what is recorded, and the members that are let go; nothing where there is none.
+    """
+    gone = {key: item for key, item in flagged.items() if item.now is MemberState.GONE and item.breached}
+    if not gone or not last.state.is_open:
+        return last, None, {}
+    status, change = _again(last, AlertEvent.RELEASED)
+    let_go = {key: replace(item, breached=False) for key, item in gone.items()}
+    return status, replace(change, by=by, gone=len(gone), muted=True), let_go
 
 
 def _again(status: AlertStatus, event: AlertEvent) -> tuple[AlertStatus, AlertChange]:

@@ -55,6 +55,8 @@ def _happened(message: Message) -> str:
             return f"{_about(message)}, and nobody has acknowledged it"
         case AlertEvent.ACKNOWLEDGED:
             return f"{_about(message)}, acknowledged"
+        case AlertEvent.RELEASED:
+            return f"{_about(message)}, members that are gone were let go"
 
 
 def _about(message: Message) -> str:

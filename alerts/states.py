@@ -55,6 +55,8 @@ class AlertEvent(StrEnum):
     """Nobody has acknowledged it, so another receiver is told."""
     ACKNOWLEDGED = "acknowledged"
     """Somebody has taken it on. It is written down and not sent."""
+    RELEASED = "released"
+    """Somebody answers for members that breached and are not there any more. It is written down and not sent."""
     TEST = "test"
     """Told by `trivet alerts test`, about no monitor."""
 

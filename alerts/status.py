@@ -153,4 +153,4 @@ class AlertChange:
     to: str | None = None
     """For `escalated`: the one receiver that is told."""
     by: str | None = None
-    """For `acknowledged`: who took it on."""
+    """For `acknowledged` and `released`: who did."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import click
+import sqlalchemy as sa
 
 from alerts.delivery import DeliveryReport
 from alerts.message import probe_message
@@ -14,7 +15,7 @@ from alerts.notifiers.build import build_notifiers
 from alerts.notifiers.port import Notice, Sent
 from alerts.outages import PREFIX
 from alerts.reading import Delivery, NamedAlert, alert_of, alerts_of, deliveries
-from alerts.reminders import acknowledge_alert
+from alerts.reminders import acknowledge_alert, release_members
 from alerts.routing import Target
 from alerts.states import AlertKind
 from alerts.status import AlertStatus
@@ -29,7 +30,7 @@ from trivet.findings import did_you_mean
 from worker.stores import read_only, store_clock
 
 _LONGEST_ABOUT = 100
-_LONGEST_OWNER = 200
+_LONGEST_TEXT = 500
 _ABOUT = {None: "—", AlertKind.UNJUDGED: "was breach, now unjudged"}
 
 
@@ -62,10 +63,7 @@ def list_(invocation: Invocation) -> int:
 def show(invocation: Invocation, monitor: str, last: int) -> int:
     """How the alert of MONITOR stands, and who was told what."""
     with read_only(invocation.wiring().store(create=False)).connect() as connection:
-        found = alert_of(connection, monitor)
-        if found is None:
-            known = [item.monitor for item in alerts_of(connection)]
-            raise UsageError(f"no evaluation of '{monitor}' moved an alert yet{did_you_mean(monitor, known)}")
+        found = _known(connection, monitor)
         told = deliveries(connection, monitor, last)
     if invocation.output.as_json:
         listed = [_delivery_json(item) for item in told]
@@ -91,22 +89,60 @@ def show(invocation: Invocation, monitor: str, last: int) -> int:
 @command
 def ack(invocation: Invocation, monitor: str, owner: str) -> int:
     """Take on the alert of MONITOR: it is not repeated, and nobody else is called, unless it becomes worse."""
-    by = normal_text(owner).strip()
-    if not by or len(by) > _LONGEST_OWNER:
-        raise UsageError(f"--owner: expected a name of at most {_LONGEST_OWNER} characters")
+    by = _said("--owner", owner)
     wiring = invocation.wiring()
     store = wiring.store(create=False)
     now = store_clock(store, wiring.clock).now()
     with store.begin() as connection:
-        if alert_of(connection, monitor) is None:
-            known = [item.monitor for item in alerts_of(connection)]
-            raise UsageError(f"no evaluation of '{monitor}' moved an alert yet{did_you_mean(monitor, known)}")
+        _known(connection, monitor)
         change = acknowledge_alert(connection, monitor, by, now)
     if invocation.output.as_json:
         document = {"monitor": monitor, "episode": change.episode, "acknowledged_by": by, "at": utc_text(now)}
         invocation.output.document(document)
     invocation.output.print(visible(f"{monitor} is acknowledged by {by}"))
     return Exit.FINE
+
+
+@alerts.command()
+@click.argument("monitor")
+@click.option("--owner", required=True, help="Who answers for it; the ledger says so for ever.")
+@click.option("--reason", required=True, help="Why; the ledger says so for ever.")
+@command
+def release(invocation: Invocation, monitor: str, owner: str, reason: str) -> int:
+    """Let go of members of MONITOR that breached and are not there any more, which no evaluation can judge."""
+    by, why = _said("--owner", owner), _said("--reason", reason)
+    wiring = invocation.wiring()
+    store = wiring.store(create=False)
+    now = store_clock(store, wiring.clock).now()
+    with store.begin() as connection:
+        _known(connection, monitor)
+        change = release_members(connection, monitor, by, why, now)
+    if invocation.output.as_json:
+        document = {
+            "monitor": monitor,
+            "episode": change.episode,
+            "released": change.gone,
+            "by": by,
+            "at": utc_text(now),
+        }
+        invocation.output.document(document)
+    invocation.output.print(f"{monitor}: {change.gone:,} released; the next evaluation judges without them")
+    return Exit.FINE
+
+
+def _known(connection: sa.Connection, monitor: str) -> NamedAlert:
+    found = alert_of(connection, monitor)
+    if found is None:
+        known = [item.monitor for item in alerts_of(connection)]
+        raise UsageError(f"no evaluation of '{monitor}' moved an alert yet{did_you_mean(monitor, known)}")
+    return found
+
+
+def _said(option: str, text: str) -> str:
+    found = normal_text(text).strip()
+    if not found or len(found) > _LONGEST_TEXT:
+        raise UsageError(f"{option}: expected a text of at most {_LONGEST_TEXT} characters")
+    return found
 
 
 @alerts.command()

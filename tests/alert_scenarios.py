@@ -43,12 +43,14 @@ KEYS = {
     "daemons",
     "clock",
     "acknowledge",
+    "release",
     "silence",
     "restart",
     "told",
     "state",
 }
 """Everything that a step can say."""
+_NO_EVALUATION = {"clock", "acknowledge", "release", "silence", "restart"}
 CONTRACT = """\
 contract: {id: aruma, version: 1.2.0}
 object_types:
@@ -70,8 +72,7 @@ class Told(NamedTuple):
 
     @classmethod
     def of(cls, change: AlertChange) -> Told:
-        silent = change.muted or change.event == "acknowledged"
-        return cls(change.event, change.kind, change.severity, not silent)
+        return cls(change.event, change.kind, change.severity, not change.muted)
 
 
 def told_text(monitor: str, told: Told, *, names: bool) -> str:
@@ -92,7 +93,7 @@ class Step:
 
     @property
     def is_evaluation(self) -> bool:
-        return not {"clock", "acknowledge", "silence", "restart"} & self.raw.keys()
+        return not _NO_EVALUATION & self.raw.keys()
 
     @property
     def now(self) -> datetime:
@@ -239,9 +240,7 @@ def _steps(item: Mapping[str, Any]) -> Iterator[Step]:
     for raw in item["steps"]:
         raw = raw or {}
         assert raw.keys() <= KEYS, (item["scenario"], raw.keys() - KEYS)
-        slot = float(
-            raw.get("at", latest if {"clock", "acknowledge", "silence", "restart"} & raw.keys() else latest + 1)
-        )
+        slot = float(raw.get("at", latest if _NO_EVALUATION & raw.keys() else latest + 1))
         latest = max(latest, slot)
         yield Step(raw, slot)
 

@@ -15,9 +15,9 @@ from alerts.notifiers.port import NotSent
 from alerts.recording import apply, apply_all
 from alerts.routing import Routing, Target
 from monitors.alerting import AlertPolicy, Lasting
-from monitors.evaluation import NotMade
+from monitors.evaluation import Followed, NotMade
 from tests.acceptance.command import trivet
-from tests.alerting import a_failure, a_monitor, an_evaluation
+from tests.alerting import a_failure, a_monitor, an_evaluation, breached
 from tests.integration.receiver import Receiver, running_receiver, status
 from tests.integration.store import migrated_store
 from trivet.clock import FixedClock
@@ -134,6 +134,23 @@ def test_who_takes_an_alert_on_is_named_by_the_ledger(workspace: Path) -> None:
     assert (last["event"], last["by"], last["alert_keys"]) == ("acknowledged", "ana", [])
     again = trivet("alerts", "ack", "broken", "--owner", "bob", at=workspace)
     assert (again.code, "is acknowledged; only one that fires" in again.err) == (64, True)
+
+
+def test_who_has_gone_for_good_is_released_under_a_name(workspace: Path) -> None:
+    refused = trivet("alerts", "release", "broken", "--owner", "ana", "--reason", "left", at=workspace)
+    assert (refused.code, "waits for no member that is gone" in refused.err) == (64, True)
+    engine = open_store(f"sqlite:///{workspace / 'trivet.db'}", create=False)
+    gone = an_evaluation(10, definition=a_monitor(id="broken", notify=("desk",)))
+    gone = replace(gone, evaluation_id=f"{10:064x}", followed=Followed(frozenset({breached(0).key_text})))
+    with engine.begin() as connection:
+        record(connection, gone)
+        apply(connection, gone, Routing({"desk": (Target("desk"),)}))
+    engine.dispose()
+    ended = trivet("alerts", "release", "broken", "--owner", "ana", "--reason", "left", "--json", at=workspace)
+    assert (ended.code, ended.document["released"], ended.document["by"]) == (0, 1, "ana")
+    last = trivet("ledger", "show", "--last", "1", "--json", at=workspace).document["payload"]
+    assert (last["event"], last["by"], last["reason"], last["gone"]) == ("released", "ana", "left", 1)
+    assert trivet("ledger", "verify", at=workspace).code == 0
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from alerts.keeping import flagged_members
 from alerts.message import Message
 from alerts.reading import alerts_of
 from alerts.recording import apply_all, status_of
-from alerts.reminders import acknowledge_alert, remind_due
+from alerts.reminders import acknowledge_alert, release_members, remind_due
 from alerts.rendering import body
 from alerts.routing import Routing, Target
 from alerts.silencing import silence_monitor
@@ -53,6 +53,9 @@ class Stored:
         elif "acknowledge" in raw:
             with self.store.begin() as connection:
                 acknowledge_alert(connection, raw.get("of", names[0]), raw["acknowledge"], step.now)
+        elif "release" in raw:
+            with self.store.begin() as connection:
+                release_members(connection, raw.get("of", names[0]), raw["release"], "left the company", step.now)
         elif "silence" in raw:
             with self.store.begin() as connection:
                 until = step.now + duration(raw["silence"])

@@ -9,7 +9,7 @@ import pytest
 
 from alerts.changes import advance
 from alerts.members import Flagged
-from alerts.reminding import acknowledge, remind
+from alerts.reminding import acknowledge, release, remind
 from alerts.status import AlertChange, AlertStatus, detail_fields
 from tests.alert_scenarios import Scenario, Step, Told, as_json, duration, evaluation, scenarios
 
@@ -49,6 +49,10 @@ class Core:
             return []
         if "acknowledge" in step.raw:
             self.status, change = acknowledge(self.status, step.raw["acknowledge"])
+            return [change] if change else []
+        if "release" in step.raw:
+            self.status, change, let_go = release(self.status, self.flagged, step.raw["release"])
+            self.flagged |= let_go
             return [change] if change else []
         if "silence" in step.raw:
             self.silenced_until = step.now + duration(step.raw["silence"])
