@@ -1,137 +1,301 @@
 """How an alert moves from one evaluation to the next. Pure: a status and an evaluation in, a status and a change out.
 
-Nothing that is missing resolves an alert. It ends by positive evidence alone: a completed evaluation without a
-breach and without undecided members; for an alert about missing data, one in which no more members are undecided
+Nothing that is missing resolves an alert. It ends by positive evidence alone: a completed evaluation without a breach,
+in which every member that breached before was looked up and found compliant, and in which no more members are undecided
 than the monitor tolerates.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
+from itertools import pairwise
 
+from alerts.assessing import SHARED, Assessment, assess, runs_after, severity_of
+from alerts.members import Flagged, MemberChange, follow
 from alerts.states import AlertEvent, AlertKind, AlertState
-from monitors.evaluation import Counts, Evaluation, NotMade
-from trivet.verdicts import SlotCause, Trigger, Verdict
+from alerts.status import AlertChange, AlertStatus, Run
+from monitors.alerting import Flapping
+from monitors.evaluation import Evaluation
+from trivet.verdicts import Severity, Trigger
 
-_WANTED = (SlotCause.PAUSED, SlotCause.REMOVED)
-"""Somebody decided that these slots are not evaluated. They are recorded, and no surprise."""
-
-
-@dataclass(frozen=True, slots=True)
-class AlertStatus:
-    """How a monitor's alert stands after its latest slot."""
-
-    state: AlertState = AlertState.QUIET
-    kind: AlertKind | None = None
-    """What it is about; None while quiet."""
-    since: datetime | None = None
-    """The slot at which it left order, or came back to it; None before the first evaluation."""
-    slot: datetime | None = None
-    """The latest slot that was looked at. Older slots change nothing."""
-    pending: int = 0
-    """Evaluations in a row that were not in order, as far as `for` counts them; 0 unless pending."""
-    episode: int = 0
-    """How often it has fired; the number of the episode that is under way, or was the last."""
-    events: int = 0
-    """What was told in this episode so far."""
-    told: AlertKind | None = None
-    """The kind that was last told in this episode; None while nothing fires."""
-    evaluation_id: str | None = None
-    """Of the evaluation at `slot`."""
+_NOBODY: Mapping[str, Flagged] = {}
+_OF_BREACH = (AlertKind.BREACH, AlertKind.UNJUDGED)
 
 
 @dataclass(frozen=True, slots=True)
-class AlertChange:
-    """One thing that people are told."""
+class Step:
+    """What one evaluation came to."""
 
-    event: AlertEvent
-    kind: AlertKind
-    """What the alert is about; for `resolved`, what it was about."""
-    was: AlertKind | None
-    """For `changed`: the kind that was last told."""
-    episode: int
-    ordinal: int
-    """Place among what is told in the episode, from 1."""
-    since: datetime
-    """The slot at which it left order; for `resolved`, at which it came back to it."""
+    status: AlertStatus
+    change: AlertChange | None = None
+    """What is to be told, if anything."""
+    members: tuple[MemberChange, ...] = ()
+    """The members that stand otherwise than before."""
+    standing: AlertChange | None = None
+    """How it stands, as a repetition tells it; None where nothing fires."""
 
 
-def advance(last: AlertStatus, made: Evaluation) -> tuple[AlertStatus, AlertChange | None]:
+def advance(
+    last: AlertStatus, made: Evaluation, flagged: Mapping[str, Flagged] = _NOBODY, *, muted: bool = False
+) -> Step:
     """The status after `made`, and what is to be told, if anything.
 
     Decided by slot order, not by the order of arrival: a slot that is not later than the latest one changes nothing,
     so the same slot can come twice. Neither do replays, which speak of the past, and evaluations for an instant that
     had not come when they were made, which would keep out every slot until then.
+
+    Args:
+        last: how the alert stood.
+        made: the evaluation.
+        flagged: the members that were flagged before.
+        muted: whether somebody silenced the monitor.
     """
     if made.trigger is Trigger.REPLAY or made.slot > made.finished_at:
-        return last, None
+        return Step(last)
     if last.slot is not None and made.slot <= last.slot:
-        return last, None
-    seen = replace(last, slot=made.slot, evaluation_id=made.evaluation_id)
-    if last.kind is not None and _clears(last.kind, made):
-        return _cleared(seen, made.slot)
-    kind = _joined(last.kind, made)
-    if last.state is AlertState.FIRING:
-        return _still_firing(seen, kind, quiet=is_quieted(made))
-    if is_quieted(made):
-        # Missing data that nobody wants to hear of is no evidence either: it does not break a run of breaches.
-        return (replace(seen, kind=kind) if last.state is AlertState.PENDING else seen), None
-    if kind is None:
-        return replace(seen, since=last.since or made.slot), None
-    return _out_of_order(seen, kind, made)
-
-
-def is_quieted(made: Evaluation) -> bool:
-    """Whether this evaluation's missing data is not told: by the monitor's policy, or because people want it so."""
-    policy = made.definition.no_data
-    if made.verdict is not Verdict.NO_DATA:
-        return False
-    if isinstance(made.outcome, NotMade) and made.outcome.cause in _WANTED:
-        return True
-    return not policy.alert or (isinstance(made.outcome, Counts) and made.outcome.no_data <= policy.tolerate)
-
-
-def _clears(kind: AlertKind, made: Evaluation) -> bool:
-    if not isinstance(made.outcome, Counts) or made.outcome.breach:
-        return False
-    allowed = made.definition.no_data.tolerate if kind is AlertKind.NO_DATA else 0
-    return made.outcome.no_data <= allowed
-
-
-def _joined(last: AlertKind | None, made: Evaluation) -> AlertKind | None:
-    if made.verdict is Verdict.BREACH:
-        return AlertKind.BREACH
-    if made.verdict is Verdict.COMPLIANT:
-        return None
-    return AlertKind.UNJUDGED if last in (AlertKind.BREACH, AlertKind.UNJUDGED) else AlertKind.NO_DATA
-
-
-def _cleared(seen: AlertStatus, slot: datetime) -> tuple[AlertStatus, AlertChange | None]:
-    quiet = replace(seen, state=AlertState.QUIET, kind=None, told=None, since=slot, pending=0)
-    if seen.state is not AlertState.FIRING or seen.told is None:
-        return quiet, None
-    ordinal = seen.events + 1
-    change = AlertChange(AlertEvent.RESOLVED, seen.told, None, seen.episode, ordinal, slot)
-    return replace(quiet, events=ordinal), change
-
-
-def _still_firing(seen: AlertStatus, kind: AlertKind | None, *, quiet: bool) -> tuple[AlertStatus, AlertChange | None]:
-    status = replace(seen, kind=kind)
-    if quiet or kind is None or kind is seen.told or seen.since is None:
-        return status, None
-    ordinal = seen.events + 1
-    change = AlertChange(AlertEvent.CHANGED, kind, seen.told, seen.episode, ordinal, seen.since)
-    return replace(status, told=kind, events=ordinal), change
-
-
-def _out_of_order(seen: AlertStatus, kind: AlertKind, made: Evaluation) -> tuple[AlertStatus, AlertChange | None]:
-    since = seen.since if seen.state is AlertState.PENDING and seen.since else made.slot
-    pending = seen.pending + 1
-    if pending < made.definition.consecutive:
-        return replace(seen, state=AlertState.PENDING, kind=kind, since=since, pending=pending), None
-    episode = seen.episode + 1
-    fired = replace(
-        seen, state=AlertState.FIRING, kind=kind, told=kind, since=since, pending=0, episode=episode, events=1
+        return Step(last)
+    following = follow(flagged, made, beyond=last.beyond)
+    seen = assess(last, made, following)
+    status = replace(
+        last,
+        slot=made.slot,
+        evaluation_id=made.evaluation_id,
+        runs=runs_after(last, made, seen),
+        judged=seen.judged,
+        beyond=following.beyond,
     )
-    return fired, AlertChange(AlertEvent.FIRED, kind, None, episode, 1, since)
+    moved, change = _moved(status, seen, made, muted=muted)
+    moved, change = _steadied(last, moved, change, seen, made)
+    standing = None
+    if moved.state.is_open and moved.told is not None:
+        now = _change(AlertEvent.REPEATED, moved.told, moved.severity, moved, seen, made, muted=False)
+        standing = replace(now, ordinal=moved.events)
+    return Step(moved, change, following.changes, standing)
+
+
+def _moved(
+    status: AlertStatus, seen: Assessment, made: Evaluation, *, muted: bool
+) -> tuple[AlertStatus, AlertChange | None]:
+    if status.state is AlertState.QUIET and seen.kind is None:
+        return replace(status, since=status.since or made.slot), None
+    if seen.in_order:
+        return _in_order(status, seen, made)
+    if status.state.is_open:
+        return _still_open(replace(status, clear=None if seen.loud else status.clear), seen, made, muted=muted)
+    if not seen.loud:
+        # Missing data that nobody wants to hear of is no evidence: what waits goes on waiting.
+        return (replace(status, kind=seen.kind) if status.state is AlertState.PENDING else status), None
+    return _out_of_order(status, seen, made, muted=muted)
+
+
+def _in_order(status: AlertStatus, seen: Assessment, made: Evaluation) -> tuple[AlertStatus, AlertChange | None]:
+    if not status.state.is_open:
+        return _quiet(status, made), None
+    clear = Run(status.clear.count + 1, status.clear.since) if status.clear else Run(1, made.slot)
+    waiting = replace(status, clear=clear)
+    enough = made.definition.alerting.clears_after.is_reached(clear.count, clear.since, made.slot)
+    if status.flapping or not enough or status.told is None:
+        return waiting, None
+    return _resolved(waiting, seen, made)
+
+
+def _resolved(status: AlertStatus, seen: Assessment, made: Evaluation) -> tuple[AlertStatus, AlertChange | None]:
+    # Of an episode that was silenced nobody heard, so nobody but those who did hear of it is told of its end.
+    told = status.told or AlertKind.NO_DATA
+    unheard = status.sent is None
+    change = _change(AlertEvent.RESOLVED, told, status.severity, status, seen, made, muted=unheard)
+    return replace(_quiet(status, made), events=change.ordinal), replace(change, since=made.slot)
+
+
+def _quiet(status: AlertStatus, made: Evaluation) -> AlertStatus:
+    """In order: everything that belongs to an episode is forgotten but its number."""
+    return replace(
+        status,
+        state=AlertState.QUIET,
+        kind=None,
+        since=made.slot,
+        pending=0,
+        told=None,
+        severity=None,
+        runs={},
+        clear=None,
+        flapping=False,
+        opened_at=None,
+        acknowledged_by=None,
+        repeats=0,
+        repeat_no=0,
+        escalated=0,
+        muted=False,
+        sent=None,
+    )
+
+
+def _still_open(
+    status: AlertStatus, seen: Assessment, made: Evaluation, *, muted: bool
+) -> tuple[AlertStatus, AlertChange | None]:
+    kind = _ripe(status, seen, made)
+    status = replace(status, kind=seen.kind or status.kind)
+    if kind is None or seen.is_quieted or status.flapping or status.told is None:
+        return status, None
+    severity = severity_of(kind, status, made, seen)
+    if kind is status.told and status.severity in (None, severity):
+        # A row from before severities were kept has none; it was told with this one.
+        return replace(status, severity=severity), None
+    change = _change(AlertEvent.CHANGED, kind, severity, status, seen, made, muted=muted)
+    change = replace(change, was=status.told, was_severity=status.severity)
+    return _told(_called_again(status, change, made), change)
+
+
+def _called_again(status: AlertStatus, change: AlertChange, made: Evaluation) -> AlertStatus:
+    """Who took on something small has not taken on something worse: it fires again, and is escalated anew."""
+    before = change.was_severity or change.severity
+    worse = change.severity.rank > before.rank or (change.was is AlertKind.NO_DATA and change.kind in _OF_BREACH)
+    if status.state is not AlertState.ACKNOWLEDGED or not worse:
+        return status
+    return replace(
+        status,
+        state=AlertState.FIRING,
+        acknowledged_by=None,
+        opened_at=made.finished_at,
+        repeats=0,
+        repeat_no=0,
+        escalated=0,
+    )
+
+
+def _out_of_order(
+    status: AlertStatus, seen: Assessment, made: Evaluation, *, muted: bool
+) -> tuple[AlertStatus, AlertChange | None]:
+    since = status.since if status.state is AlertState.PENDING and status.since else made.slot
+    kind = _ripe(status, seen, made)
+    if kind is None:
+        waited = max(status.runs[name].count for name in seen.loud)
+        return replace(status, state=AlertState.PENDING, kind=seen.kind, since=since, pending=waited), None
+    opened = replace(
+        status,
+        state=AlertState.FIRING,
+        kind=seen.kind,
+        since=since,
+        pending=0,
+        episode=status.episode + 1,
+        events=0,
+        opened_at=made.finished_at,
+    )
+    change = _change(AlertEvent.FIRED, kind, severity_of(kind, status, made, seen), opened, seen, made, muted=muted)
+    return _told(opened, change)
+
+
+def _ripe(status: AlertStatus, seen: Assessment, made: Evaluation) -> AlertKind | None:
+    """What it is about as far as it has gone on for long enough to be told."""
+    reached = {
+        name
+        for name, lasting in seen.loud.items()
+        if lasting.is_reached(status.runs[name].count, status.runs[name].since, made.slot)
+    }
+    if seen.kind is AlertKind.BREACH and (SHARED in reached or status.told in _OF_BREACH):
+        return AlertKind.BREACH
+    if not reached:
+        return None
+    return AlertKind.NO_DATA if seen.kind is AlertKind.BREACH else seen.kind
+
+
+def _change(
+    event: AlertEvent,
+    kind: AlertKind,
+    severity: Severity | None,
+    status: AlertStatus,
+    seen: Assessment,
+    made: Evaluation,
+    *,
+    muted: bool,
+) -> AlertChange:
+    following = seen.following
+    return AlertChange(
+        event,
+        kind,
+        None,
+        status.episode,
+        status.events + 1,
+        status.since or made.slot,
+        severity or Severity.WARNING,
+        carried=following.unjudged,
+        held=following.held,
+        gone=following.gone,
+        reasons=seen.reasons(),
+        share=seen.fall,
+        muted=muted,
+    )
+
+
+def _told(status: AlertStatus, change: AlertChange) -> tuple[AlertStatus, AlertChange]:
+    """The status once a change is told: recorded in any case, and sent unless it is what people heard last."""
+    now = (change.kind, change.severity)
+    known = change.event is AlertEvent.CHANGED and status.sent == now
+    status = replace(
+        status,
+        told=change.kind,
+        severity=change.severity,
+        events=change.ordinal,
+        muted=change.muted and not known,
+        sent=status.sent if change.muted else now,
+    )
+    return status, replace(change, muted=change.muted or known)
+
+
+def _steadied(
+    last: AlertStatus, status: AlertStatus, change: AlertChange | None, seen: Assessment, made: Evaluation
+) -> tuple[AlertStatus, AlertChange | None]:
+    """Tells once that an alert comes and goes, in place of each coming and going, and how it stands once it is steady.
+
+    An episode that flaps stays open, so that its end is told, and by the same evidence as any other's.
+    """
+    rule = made.definition.alerting.flapping
+    if seen.is_quieted or not (rule.alert or last.flapping):
+        return status, change
+    is_out = not seen.in_order if last.flapping else status.state.is_open
+    history = (last.history + ("1" if is_out else "0"))[-rule.of :]
+    status = replace(status, history=history)
+    if last.flapping:
+        return _after_flapping(status, seen, made, rule)
+    if change is None or _turns(history) <= rule.changes:
+        return status, change
+    if change.event is AlertEvent.RESOLVED:
+        # It is not told that it ended, so it did not: the episode goes on, as it stood, and in order for now.
+        status = replace(
+            last,
+            slot=made.slot,
+            evaluation_id=made.evaluation_id,
+            runs=status.runs,
+            judged=status.judged,
+            beyond=status.beyond,
+            history=history,
+            clear=Run(1, made.slot),
+            muted=change.muted,
+        )
+        change = replace(change, since=last.since or change.since)
+    change = replace(change, event=AlertEvent.FLAPPING)
+    return replace(status, flapping=True, events=change.ordinal), change
+
+
+def _after_flapping(
+    status: AlertStatus, seen: Assessment, made: Evaluation, rule: Flapping
+) -> tuple[AlertStatus, AlertChange | None]:
+    if rule.alert and _turns(status.history) > rule.changes // 2:
+        return status, None
+    steady = replace(status, flapping=False)
+    if seen.in_order:
+        clear, after = status.clear, made.definition.alerting.clears_after
+        enough = clear is not None and after.is_reached(clear.count, clear.since, made.slot)
+        return _resolved(steady, seen, made) if enough else (steady, None)
+    kind = _ripe(steady, seen, made) or steady.told or AlertKind.NO_DATA
+    change = _change(
+        AlertEvent.CHANGED, kind, severity_of(kind, steady, made, seen), steady, seen, made, muted=status.muted
+    )
+    # However it stood before: that it is steady is news.
+    return _told(replace(steady, sent=None), replace(change, was=steady.told, was_severity=steady.severity))
+
+
+def _turns(history: str) -> int:
+    """How often it came or went."""
+    return sum(before != after for before, after in pairwise(history))

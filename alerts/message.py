@@ -6,13 +6,14 @@ It holds text from data as data, capped but not escaped; `alerts/rendering.py` m
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from alerts.changes import AlertChange
+from alerts.outages import Outage
 from alerts.states import AlertEvent, AlertKind
+from alerts.status import AlertChange
 from alerts.wording import shortened
 from monitors.evaluation import Counts, Evaluation, Member, NotMade
 from trivet.canonical import normal_text
@@ -20,7 +21,7 @@ from trivet.clock import utc_text
 from trivet.verdicts import Severity, Verdict
 
 MOST_MEMBERS = 10
-"""Members that a message shows; breached ones first."""
+"""Members that a message shows; breached ones first. Of an outage, monitors."""
 _LONGEST_VALUE = 500
 _LONGEST_TEXT = 1_000
 _MOST_OPERANDS = 20
@@ -34,6 +35,18 @@ class ShownMember:
     key: Mapping[str, str | None]
     operands: Mapping[str, str | None]
     reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ShownKey:
+    """A key without a linked row as a message shows it."""
+
+    link: str
+    object: str
+    """The object type that has no such row."""
+    key: Mapping[str, str | None]
+    members: int
+    """Members that wait for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +84,20 @@ class Message:
     members: tuple[ShownMember, ...] = ()
     owner: str = ""
     runbook: str = ""
+    was_severity: Severity | None = None
+    """For `changed`: how loud it was before."""
+    carried: int = 0
+    """Members that breached and that this evaluation could not judge; `gone` of them are not there any more."""
+    gone: int = 0
+    held: int = 0
+    """Members that breached, are compliant, and have not recovered as far as the monitor asks."""
+    judged_share: tuple[str, str] | None = None
+    """Before and now, in percent, where its fall is told of."""
+    missing: tuple[ShownKey, ...] = ()
+    """Keys without a linked row, those of most members first."""
+    monitors: tuple[str, ...] = ()
+    """Of an outage: monitors that cannot be judged; `monitor_count` counts all of them."""
+    monitor_count: int = 0
 
     def to_json(self) -> str:
         """As the outbox keeps it: ASCII, in the envelope that Standard Webhooks 1.0 recommends."""
@@ -79,6 +106,10 @@ class Message:
         data["members"] = [
             {"verdict": item.verdict, "key": dict(item.key), "operands": dict(item.operands), "reason": item.reason}
             for item in self.members
+        ]
+        data["missing"] = [
+            {"link": item.link, "object": item.object, "key": dict(item.key), "members": item.members}
+            for item in self.missing
         ]
         return json.dumps({"type": f"alert.{self.event}", "timestamp": self.at, "data": data})
 
@@ -91,16 +122,32 @@ class Message:
         """
         try:
             document = json.loads(text)
-            data: dict[str, Any] = {name: document["data"][name] for name in _DATA}
+            # A message from before there was a key says nothing of it.
+            data: dict[str, Any] = {name: document["data"][name] for name in _DATA if name not in _LATER}
+            data |= {name: document["data"].get(name, _LATER[name]) for name in _LATER}
             data["members"] = tuple(ShownMember(**item) for item in data["members"])
             data["severity"] = Severity(data["severity"])
             data["kind"], data["was"] = _kind(data["kind"]), _kind(data["was"])
+            data["was_severity"] = Severity(data["was_severity"]) if data["was_severity"] else None
+            data["judged_share"] = tuple(data["judged_share"]) if data["judged_share"] else None
+            data["missing"] = tuple(ShownKey(**item) for item in data["missing"])
+            data["monitors"] = tuple(data["monitors"])
             return cls(event=AlertEvent(document["type"].removeprefix("alert.")), at=document["timestamp"], **data)
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise ValueError(f"the outbox holds no message here: {type(error).__name__}") from error
 
 
 _DATA = tuple(name for name in Message.__dataclass_fields__ if name not in ("event", "at"))
+_LATER: Mapping[str, Any] = {
+    "was_severity": None,
+    "carried": 0,
+    "gone": 0,
+    "held": 0,
+    "judged_share": None,
+    "missing": (),
+    "monitors": (),
+    "monitor_count": 0,
+}
 
 
 def message_of(change: AlertChange, made: Evaluation, ledger_seq: int | None) -> Message:
@@ -113,7 +160,7 @@ def message_of(change: AlertChange, made: Evaluation, ledger_seq: int | None) ->
         title=_capped(definition.title or definition.id),
         at=utc_text(made.finished_at),
         monitor=definition.id,
-        severity=definition.severity,
+        severity=change.severity,
         kind=change.kind,
         was=change.was,
         episode=change.episode,
@@ -131,7 +178,53 @@ def message_of(change: AlertChange, made: Evaluation, ledger_seq: int | None) ->
         members=tuple(_shown(item) for item in (*made.breached, *made.undecided)[:MOST_MEMBERS]),
         owner=_capped(definition.owner),
         runbook=_capped(definition.runbook),
+        was_severity=change.was_severity,
+        carried=change.carried,
+        gone=change.gone,
+        held=change.held,
+        judged_share=change.share,
+        missing=tuple(
+            ShownKey(item.link, item.object, _values(item.key), item.members)
+            for item in made.missing_keys[:MOST_MEMBERS]
+        ),
     )
+
+
+def outage_message(
+    change: AlertChange, made: Evaluation, outage: Outage | None, covered: Sequence[str], last: str | None
+) -> Message:
+    """What is told of an outage.
+
+    Args:
+        change: what happened.
+        made: the evaluation that it follows from.
+        outage: what it is; None where only monitors left it, and the last message says what it was.
+        covered: the monitors that cannot be judged now.
+        last: the last message, as JSON.
+    """
+    before = Message.from_json(last) if last is not None else None
+    told = Message(
+        event=change.event,
+        title=before.title if before else "Outage",
+        at=utc_text(made.finished_at),
+        kind=change.kind,
+        severity=change.severity,
+        monitor=before.monitor if before else "",
+        episode=change.episode,
+        slot=made.slot.isoformat(timespec="seconds"),
+        since=change.since.astimezone(made.slot.tzinfo).isoformat(timespec="seconds"),
+        not_made=before.not_made if before else None,
+        cause=before.cause if before else None,
+        detail=before.detail if before else None,
+        monitors=tuple(covered[:MOST_MEMBERS]),
+        monitor_count=len(covered),
+    )
+    if outage is None:
+        return told
+    title = "Monitors cannot be judged"
+    detail = _capped(outage.words) if outage.words else None
+    cause = outage.cause.value if outage.cause else None
+    return replace(told, title=title, monitor=outage.name, not_made=outage.reason.value, cause=cause, detail=detail)
 
 
 def probe_message(receiver: str, at: datetime) -> Message:

@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import sqlalchemy as sa
 
-from alerts.changes import AlertStatus
-from alerts.recording import read_status
+from alerts.keeping import read_alert
+from alerts.message import Message
 from alerts.routing import Target
 from alerts.states import AlertEvent, AlertState, DeliveryState
+from alerts.status import AlertStatus
 from alerts.tables import alert, outbox
 
-_ORDER = {AlertState.FIRING: 0, AlertState.PENDING: 1, AlertState.QUIET: 2}
+_ORDER = {AlertState.FIRING: 0, AlertState.ACKNOWLEDGED: 1, AlertState.PENDING: 2, AlertState.QUIET: 3}
 
 
 @dataclass(frozen=True, slots=True)
 class NamedAlert:
-    """One monitor's alert."""
+    """One monitor's alert, or that of an outage."""
 
     monitor: str
+    """Or the name of the outage."""
     status: AlertStatus
+    outage: str | None = None
+    """The outage that tells of it in its place."""
+    message: Message | None = None
+    """What is told of it now; None while it is quiet, and where its text was erased."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +53,23 @@ class Delivery:
 def alerts_of(connection: sa.Connection) -> list[NamedAlert]:
     """Every monitor's alert: firing ones first, then pending ones, each by name."""
     rows = connection.execute(sa.select(alert).order_by(alert.c.monitor)).all()
-    found = [NamedAlert(row.monitor, read_status(row)) for row in rows]
+    found = [_named(row) for row in rows]
     return sorted(found, key=lambda item: _ORDER[item.status.state])
+
+
+def alert_of(connection: sa.Connection, monitor: str) -> NamedAlert | None:
+    """One monitor's alert, or an outage's; None before its first evaluation."""
+    row = connection.execute(sa.select(alert).where(alert.c.monitor == monitor)).one_or_none()
+    return None if row is None else _named(row)
+
+
+def _named(row: sa.Row[Any]) -> NamedAlert:
+    kept = read_alert(row)
+    try:
+        message = Message.from_json(kept.message) if kept.message is not None else None
+    except ValueError:
+        message = None
+    return NamedAlert(row.monitor, kept.status, kept.outage, message if kept.status.state.is_open else None)
 
 
 def deliveries(connection: sa.Connection, monitor: str, last: int) -> list[Delivery]:

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 
 import sqlalchemy as sa
 
-from alerts.changes import AlertChange, AlertStatus, advance
+from alerts.changes import Step, advance
+from alerts.keeping import Kept, flagged_members, kept_alerts, record_moves, write_alerts, write_members
+from alerts.members import Flagged, MemberChange
 from alerts.message import message_of
-from alerts.routing import Routing, Target
-from alerts.states import AlertEvent, AlertKind, AlertState, DeliveryState
-from alerts.tables import alert, outbox
+from alerts.outage_recording import Joined, settle_outages
+from alerts.outages import covered_by, outage_of
+from alerts.routing import Routing
+from alerts.silencing import Silence, silences_after
+from alerts.status import AlertChange, AlertStatus
+from alerts.telling import Told, draft_of, receivers_of, send
 from ledger.append import Draft, append_all
 from ledger.entries import EntryType
 from ledger.reading import entry_about
-from monitors.evaluation import Evaluation
-from trivet.canonical import Json, content_hash
+from monitors.evaluation import Evaluation, NotMade
+from trivet.canonical import Json
 from trivet.clock import utc_text
-
-PAYLOAD_VERSION = 1
-_CHUNK = 500
 
 
 def apply(connection: sa.Connection, made: Evaluation, routing: Routing) -> AlertChange | None:
@@ -30,160 +31,110 @@ def apply(connection: sa.Connection, made: Evaluation, routing: Routing) -> Aler
 
 
 def apply_all(connection: sa.Connection, made: Sequence[Evaluation], routing: Routing) -> list[AlertChange]:
-    """Moves the monitors' alerts on, inside the evaluations' transaction, in their order. It never commits.
+    """Moves the monitors' alerts on, inside the evaluations' transaction, in the order of slots. It never commits.
 
     Call it after the evaluations were recorded: a message names its evaluation's ledger entry, and the lock on the
     ledger's head keeps two evaluations of one monitor from moving the alert at the same time.
+
+    Returns:
+        What was recorded of the monitors' alerts, told or not; outages are left out.
     """
-    before = _statuses(connection, {item.definition.id for item in made})
-    statuses: dict[str, AlertStatus] = dict(before)
-    changes, drafts = [], []
-    for item in made:
-        name = item.definition.id
-        statuses[name], change = advance(statuses.get(name, AlertStatus()), item)
-        if change is not None:
-            changes.append(change)
-            drafts.append(_tell(connection, item, change, statuses[name], routing))
-    moved = {name: status for name, status in statuses.items() if status != before.get(name)}
-    _write_statuses(connection, {name: item for name, item in moved.items() if name not in before}, fresh=True)
-    _write_statuses(connection, {name: item for name, item in moved.items() if name in before}, fresh=False)
-    append_all(connection, drafts)
-    return changes
-
-
-def _tell(
-    connection: sa.Connection, made: Evaluation, change: AlertChange, status: AlertStatus, routing: Routing
-) -> Draft:
-    """Writes what is to be sent, and gives the ledger's entry of it."""
-    names = _told(connection, made.definition.id, change, routing.receivers_for(made.definition, change.kind))
-    targets = [target for name in names for target in routing.receivers.get(name, ())]
-    recorded = entry_about(connection, EntryType.EVALUATION, made.evaluation_id)
-    payload = message_of(change, made, recorded.seq if recorded else None).to_json()
-    rows = [_outbox_row(made, change, target, payload) for target in targets]
-    if rows:
-        connection.execute(outbox.insert(), rows)
-    subject = f"{made.definition.id}/{change.episode}/{change.ordinal}"
-    return Draft(EntryType.ALERT_CHANGE, subject, _entry(made, change, status, rows))
-
-
-def _statuses(connection: sa.Connection, monitors: Collection[str]) -> dict[str, AlertStatus]:
-    found = {}
-    for start in range(0, len(monitors), _CHUNK):
-        names = sorted(monitors)[start : start + _CHUNK]
-        rows = connection.execute(sa.select(alert).where(alert.c.monitor.in_(names)))
-        found.update({row.monitor: read_status(row) for row in rows})
-    return found
+    if not made:
+        return []
+    moving = _Moving.begin(connection, made, routing)
+    changes = [moving.move(item) for item in sorted(made, key=lambda item: item.slot)]
+    moving.end()
+    return [change for change in changes if change is not None]
 
 
 def status_of(connection: sa.Connection, monitor: str) -> AlertStatus | None:
     """How the monitor's alert stands; None before its first evaluation."""
-    row = connection.execute(sa.select(alert).where(alert.c.monitor == monitor)).one_or_none()
-    return None if row is None else read_status(row)
+    found = kept_alerts(connection, {monitor}).get(monitor)
+    return None if found is None else found.status
 
 
-def read_status(row: sa.Row[Any]) -> AlertStatus:
-    """A row of `alert` as a record."""
-    return AlertStatus(
-        AlertState(row.state),
-        _kind(row.kind),
-        _instant(row.since),
-        _instant(row.slot),
-        row.pending,
-        row.episode,
-        row.events,
-        _kind(row.told),
-        row.evaluation_id,
-    )
+@dataclass(slots=True)
+class _Moving:
+    """The alerts of one transaction's monitors, while they move."""
 
+    connection: sa.Connection
+    routing: Routing
+    kept: dict[str, Kept]
+    before: dict[str, Kept]
+    flagged: dict[str, dict[str, Flagged]]
+    silences: Sequence[Silence]
+    drafts: list[Draft] = field(default_factory=list)
+    moved: dict[str, dict[str, MemberChange]] = field(default_factory=dict)
+    joined: list[Joined] = field(default_factory=list)
 
-def alert_key(monitor: str, change: AlertChange, target: Target) -> str:
-    """The one name of one notice to one address, the same on every attempt: 64 hex digits."""
-    parts: list[Json] = [target.receiver, target.number, monitor, change.episode, change.event, change.ordinal]
-    return content_hash(parts)
+    @classmethod
+    def begin(cls, connection: sa.Connection, made: Sequence[Evaluation], routing: Routing) -> _Moving:
+        monitors = {item.definition.id for item in made}
+        kept = kept_alerts(connection, monitors)
+        flagged = flagged_members(connection, monitors)
+        silences = silences_after(connection, monitors, min(item.finished_at for item in made))
+        return cls(connection, routing, dict(kept), kept, flagged, silences)
 
+    def move(self, made: Evaluation) -> AlertChange | None:
+        """Moves one monitor's alert on."""
+        name = made.definition.id
+        last = self.kept.get(name, Kept())
+        outage = outage_of(made)
+        # Before it is known whether it fires at all: an outage speaks for whatever cannot be judged because of it.
+        covered = outage is not None or (last.outage is not None and isinstance(made.outcome, NotMade))
+        step = advance(last.status, made, self.flagged.get(name, {}), muted=covered or self._is_silenced(made))
+        if step.status is last.status:
+            return None
+        self._note(made, step.members)
+        covering = covered_by(last.outage, made, outage, tells=step.change is not None)
+        if covering != last.outage:
+            self.joined.append(Joined(made, outage, step.status, covering, last.outage))
+        message = self._tell(made, step, covering) if step.change or step.standing else None
+        self.kept[name] = Kept(step.status, message, covering)
+        return step.change
 
-def _write_statuses(connection: sa.Connection, statuses: Mapping[str, AlertStatus], *, fresh: bool) -> None:
-    rows = [_status_row(name, status) for name, status in statuses.items() if status.slot is not None]
-    if not rows:
-        return
-    if fresh:
-        connection.execute(alert.insert(), [{"monitor": row.pop("of"), **row} for row in rows])
-        return
-    values: dict[str, Any] = {name: sa.bindparam(name) for name in rows[0] if name != "of"}
-    connection.execute(sa.update(alert).where(alert.c.monitor == sa.bindparam("of")).values(values), rows)
+    def end(self) -> None:
+        """Writes everything that moved."""
+        outages = settle_outages(self.connection, self.joined, self.routing)
+        self.drafts += outages
+        moved = {name: item for name, item in self.kept.items() if item != self.before.get(name)}
+        write_alerts(self.connection, moved, self.before)
+        for name, members in self.moved.items():
+            write_members(self.connection, name, list(members.values()))
+        append_all(self.connection, self.drafts)
 
+    def _is_silenced(self, made: Evaluation) -> bool:
+        return any(item.monitor == made.definition.id and item.covers(made.finished_at) for item in self.silences)
 
-def _status_row(monitor: str, status: AlertStatus) -> dict[str, Any]:
-    return {
-        "of": monitor,
-        "state": status.state.value,
-        "kind": status.kind.value if status.kind else None,
-        "since": utc_text(status.since) if status.since else None,
-        "slot": utc_text(status.slot) if status.slot else None,
-        "pending": status.pending,
-        "episode": status.episode,
-        "events": status.events,
-        "told": status.told.value if status.told else None,
-        "evaluation_id": status.evaluation_id,
-    }
+    def _note(self, made: Evaluation, changes: Iterable[MemberChange]) -> None:
+        name, changed = made.definition.id, list(changes)
+        known = self.flagged.setdefault(name, {})
+        for item in changed:
+            known[item.key] = item.after
+            self.moved.setdefault(name, {})[item.key] = item
+        self.drafts += record_moves(self.connection, made, changed)
 
+    def _tell(self, made: Evaluation, step: Step, covering: str | None) -> str | None:
+        """Writes what is to be sent, and gives the message that repetitions are made of."""
+        recorded = entry_about(self.connection, EntryType.EVALUATION, made.evaluation_id)
+        seq = recorded.seq if recorded else None
+        if step.change is not None:
+            self._send(made, step.change, seq, step.status, covering)
+        return message_of(step.standing, made, seq).to_json() if step.standing is not None else None
 
-def _told(connection: sa.Connection, monitor: str, change: AlertChange, matched: Sequence[str]) -> list[str]:
-    """Who is told: those who match, and whoever was told of this episode before, so that nobody misses its end."""
-    if change.event is AlertEvent.FIRED:
-        return list(matched)
-    before = connection.execute(
-        sa.select(outbox.c.receiver)
-        .where(outbox.c.monitor == monitor, outbox.c.episode == change.episode)
-        .distinct()
-        .order_by(outbox.c.receiver)
-    ).scalars()
-    return list(dict.fromkeys([*matched, *before]))
-
-
-def _outbox_row(made: Evaluation, change: AlertChange, target: Target, payload: str) -> dict[str, Any]:
-    created = utc_text(made.finished_at)
-    return {
-        "alert_key": alert_key(made.definition.id, change, target),
-        "monitor": made.definition.id,
-        "episode": change.episode,
-        "ordinal": change.ordinal,
-        "event": change.event.value,
-        "receiver": target.receiver,
-        "target": target.number,
-        "payload": payload,
-        "state": DeliveryState.PENDING.value,
-        "attempts": 0,
-        "next_attempt": created,
-        "created_at": created,
-    }
-
-
-def _entry(
-    made: Evaluation, change: AlertChange, status: AlertStatus, rows: Sequence[dict[str, Any]]
-) -> dict[str, Json]:
-    return {
-        "schema": PAYLOAD_VERSION,
-        "monitor_id": made.definition.id,
-        "evaluation_id": made.evaluation_id,
-        "definition_hash": made.definition.definition_hash,
-        "scheduled_for": utc_text(made.slot),
-        "event": change.event,
-        "kind": change.kind,
-        "was": change.was,
-        "state": status.state,
-        "since": utc_text(change.since),
-        "episode": change.episode,
-        "ordinal": change.ordinal,
-        "severity": made.definition.severity,
-        "verdict": made.verdict,
-        "alert_keys": [str(row["alert_key"]) for row in rows],
-    }
-
-
-def _kind(text: str | None) -> AlertKind | None:
-    return None if text is None else AlertKind(text)
-
-
-def _instant(text: str | None) -> datetime | None:
-    return None if text is None else datetime.fromisoformat(text)
+    def _send(
+        self, made: Evaluation, change: AlertChange, seq: int | None, status: AlertStatus, covering: str | None
+    ) -> None:
+        definition = made.definition
+        matched = self.routing.receivers_for(definition, change.kind, change.severity, change.reasons)
+        told = Told(definition.id, change, message_of(change, made, seq).to_json(), (), made.finished_at)
+        told = replace(told, receivers=receivers_of(self.connection, definition.id, change, matched))
+        about: dict[str, Json] = {
+            "evaluation_id": made.evaluation_id,
+            "definition_hash": definition.definition_hash,
+            "scheduled_for": utc_text(made.slot),
+            "state": status.state,
+            "verdict": made.verdict,
+            **({"outage": covering} if covering else {}),
+        }
+        self.drafts.append(draft_of(told, send(self.connection, told, self.routing), about))

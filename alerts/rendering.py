@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from alerts.breakdowns import PREFIX
+from alerts.breakdowns import PREFIX as ABOUT_RECEIVER
 from alerts.message import Message, ShownMember
+from alerts.outages import PREFIX as ABOUT_OUTAGE
 from alerts.states import AlertEvent, AlertKind
 from alerts.wording import NOT_MADE, REASONS, SLOT_CAUSES, shortened, visible
 from trivet.verdicts import NotMadeReason, Reason, SlotCause, Verdict
@@ -42,42 +43,66 @@ def _happened(message: Message) -> str:
         case AlertEvent.TEST:
             return ""
         case AlertEvent.RESOLVED:
-            if message.monitor.startswith(PREFIX):
+            if message.monitor.startswith(ABOUT_RECEIVER):
                 return ""
             return "judged again" if message.kind is AlertKind.NO_DATA else "compliant again"
         case AlertEvent.FIRED:
-            return _ABOUT[message.kind] if message.kind else ""
+            return _about(message)
         case AlertEvent.CHANGED:
             return _changed(message)
+        case AlertEvent.FLAPPING:
+            return "it comes and goes; the next message is sent once it is steady"
+        case AlertEvent.REPEATED:
+            return "was breach, still unjudged" if message.kind is AlertKind.UNJUDGED else f"still {_about(message)}"
+        case AlertEvent.ESCALATED:
+            return f"{_about(message)}, and nobody has acknowledged it"
+        case AlertEvent.ACKNOWLEDGED:
+            return f"{_about(message)}, acknowledged"
+        case AlertEvent.RELEASED:
+            return f"{_about(message)}, members that are gone were let go"
+
+
+def _about(message: Message) -> str:
+    return _ABOUT[message.kind] if message.kind else ""
 
 
 def _changed(message: Message) -> str:
+    if message.was is message.kind and message.was_severity is not None:
+        return f"{_about(message)}, {message.severity} now and {message.was_severity} before"
     match message.kind, message.was:
         case AlertKind.BREACH, AlertKind.NO_DATA:
             return "was no data, now breach"
         case AlertKind.BREACH, AlertKind.UNJUDGED:
             return "judged again, and breach"
+        case AlertKind.NO_DATA, AlertKind.BREACH | AlertKind.UNJUDGED:
+            return "the breach is over, and there is no data"
         case _:
-            return _ABOUT[message.kind] if message.kind else ""
+            return _about(message)
 
 
 def _lines(message: Message, shown: Shown) -> Iterator[str]:
     if message.event is AlertEvent.TEST:
         yield "This is a test. Nothing is wrong, and no alert belongs to it."
         return
-    if message.monitor.startswith(PREFIX):
+    if message.monitor.startswith(ABOUT_RECEIVER):
         yield shown(message.detail or "")
         yield "What it was not told is in the store: `trivet alerts list` shows what fires."
+        return
+    if message.monitor_count or message.monitors or message.monitor.startswith(ABOUT_OUTAGE):
+        yield from _outage(message, shown)
         return
     yield _finding(message)
     if message.detail:
         yield shown(message.detail)
-    if message.kind is AlertKind.UNJUDGED and message.event is not AlertEvent.RESOLVED:
-        yield "There was a breach, and this evaluation could not judge it. The alert stays until it is judged."
+    if message.judged_share is not None:
+        yield f"judged: {message.judged_share[1]}% of all members, before {message.judged_share[0]}%"
+    if message.event is not AlertEvent.RESOLVED:
+        yield from _carried(message)
     yield f"monitor {message.monitor}, slot {message.slot}, since {message.since}"
     for verdict, heading in ((Verdict.BREACH, "Breached"), (Verdict.NO_DATA, "Not decided")):
         of_verdict = [item for item in message.members if item.verdict == verdict]
         yield from _members(of_verdict, heading, message.counts.get(verdict, 0), shown)
+    yield from _missing(message, shown)
     yield ""
     if message.ledger_seq is not None:
         yield f"Recorded: trivet ledger show {message.ledger_seq}"
@@ -86,6 +111,47 @@ def _lines(message: Message, shown: Shown) -> Iterator[str]:
         yield f"Runbook: {visible(message.runbook)}"
     if message.owner:
         yield f"Owner: {visible(message.owner)}"
+
+
+def _carried(message: Message) -> Iterator[str]:
+    """Whom nothing was heard of: an alert stays until they are judged."""
+    if message.carried:
+        gone = f", {message.gone:,} of them not there any more" if message.gone else ""
+        yield f"{_were(message.carried)} breach, now unjudged{gone}. The alert stays until it is judged compliant."
+    elif message.kind is AlertKind.UNJUDGED:
+        yield "There was a breach, and this evaluation could not judge it. The alert stays until it is judged."
+    if message.held:
+        yield f"{_were(message.held)} breach, now compliant, and not recovered as far as the monitor asks."
+
+
+def _were(count: int) -> str:
+    return f"{count:,} {'was' if count == 1 else 'were'}"
+
+
+def _missing(message: Message, shown: Shown) -> Iterator[str]:
+    """One missing row is one line, however many members wait for it."""
+    if message.missing:
+        yield ""
+        yield "Missing rows:"
+    for item in message.missing:
+        count = f"{item.members:,} member{'' if item.members == 1 else 's'}"
+        yield f"- {visible(item.object)} has none for {_pairs(item.key, shown)}: {count}"
+
+
+def _outage(message: Message, shown: Shown) -> Iterator[str]:
+    if message.event is AlertEvent.RESOLVED:
+        yield "Every monitor that could not be judged was judged again."
+    else:
+        yield _finding(message)
+        if message.detail:
+            yield shown(message.detail)
+    yield f"slot {message.slot}, since {message.since}"
+    if message.monitor_count:
+        yield ""
+        few = len(message.monitors) < message.monitor_count
+        total = f", {len(message.monitors)} of {message.monitor_count:,}" if few else ""
+        yield f"Not judged{total}:"
+        yield from (f"- {visible(name)}" for name in message.monitors)
 
 
 def _finding(message: Message) -> str:

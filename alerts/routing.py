@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from alerts.states import AlertKind
 from monitors.definition import MonitorDefinition
 from trivet.receiver_settings import ReceiverSettings
 from trivet.settings import RouteMatch, RouteSettings, Settings
+from trivet.verdicts import Severity
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -32,10 +33,25 @@ class Routing:
     """Every receiver with its addresses."""
     routes: Sequence[RouteSettings] = ()
 
-    def receivers_for(self, definition: MonitorDefinition, kind: AlertKind) -> list[str]:
-        """The names of those who are told, each once, the monitor's own first."""
-        routed = next((item.receiver for item in self.routes if _matches(item.match, definition, kind)), None)
-        names = [*definition.notify, *([routed] if routed is not None else [])]
+    def receivers_for(
+        self,
+        definition: MonitorDefinition,
+        kind: AlertKind,
+        severity: Severity | None = None,
+        reasons: Collection[str] = (),
+    ) -> list[str]:
+        """The names of those who are told, each once, the monitor's own first.
+
+        Args:
+            definition: the monitor.
+            kind: what the alert is about.
+            severity: how loud it is; as the monitor says if absent.
+            reasons: of missing data that is told of.
+        """
+        loud = severity or definition.severity
+        routed = next((item.receiver for item in self.routes if _matches(item.match, definition, kind, loud)), None)
+        of_reasons = [name for rule in definition.no_data.reasons if rule.reason in reasons for name in rule.notify]
+        names = [*definition.notify, *of_reasons, *([routed] if routed is not None else [])]
         return [name for name in dict.fromkeys(names) if name in self.receivers]
 
 
@@ -50,12 +66,12 @@ def targets_of(name: str, receiver: ReceiverSettings) -> tuple[Target, ...]:
     return tuple(Target(name, number) for number in range(1, len(listed) + 1))
 
 
-def _matches(match: RouteMatch, definition: MonitorDefinition, kind: AlertKind) -> bool:
+def _matches(match: RouteMatch, definition: MonitorDefinition, kind: AlertKind, severity: Severity) -> bool:
     about = "no_data" if kind is AlertKind.NO_DATA else "breach"
     named = (
         (match.monitor, definition.id),
         (match.object, definition.object),
-        (match.severity, definition.severity),
+        (match.severity, severity),
         (match.owner, definition.owner),
         (match.verdict, about),
     )

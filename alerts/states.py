@@ -10,6 +10,13 @@ class AlertState(StrEnum):
     PENDING = "pending"
     """Not in order, but not yet for as many evaluations in a row as `for` asks."""
     FIRING = "firing"
+    ACKNOWLEDGED = "acknowledged"
+    """It fires, and somebody has taken it on: nothing is repeated and nobody else is called."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether an episode is under way."""
+        return self in (AlertState.FIRING, AlertState.ACKNOWLEDGED)
 
 
 class AlertKind(StrEnum):
@@ -18,7 +25,19 @@ class AlertKind(StrEnum):
     BREACH = "breach"
     NO_DATA = "no_data"
     UNJUDGED = "unjudged"
-    """There was a breach, and the latest evaluation could not judge it: neither seen again nor seen gone."""
+    """There was a breach, and the latest evaluation could not judge it: neither seen again nor seen to end."""
+
+
+class MemberState(StrEnum):
+    """How a member that was flagged stands after an evaluation."""
+
+    BREACH = "breach"
+    NO_DATA = "no_data"
+    HELD = "held"
+    """Compliant, and not as far from a breach as `recover_when` asks."""
+    GONE = "gone"
+    """Not in the population any more."""
+    COMPLIANT = "compliant"
 
 
 class AlertEvent(StrEnum):
@@ -26,8 +45,18 @@ class AlertEvent(StrEnum):
 
     FIRED = "fired"
     CHANGED = "changed"
-    """It still fires, and is about something else than was last told."""
+    """It still fires, and is about something else, or is louder or quieter, than was last told."""
     RESOLVED = "resolved"
+    FLAPPING = "flapping"
+    """It comes and goes; until it is steady, no coming and going is told."""
+    REPEATED = "repeated"
+    """It still fires."""
+    ESCALATED = "escalated"
+    """Nobody has acknowledged it, so another receiver is told."""
+    ACKNOWLEDGED = "acknowledged"
+    """Somebody has taken it on. It is written down and not sent."""
+    RELEASED = "released"
+    """Somebody answers for members that breached and are not there any more. It is written down and not sent."""
     TEST = "test"
     """Told by `trivet alerts test`, about no monitor."""
 

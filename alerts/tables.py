@@ -1,13 +1,15 @@
-"""Where alerts are kept: how each monitor's alert stands, what waits to be sent, and who cannot be told.
+"""Where alerts are kept: how an alert stands, whom it follows, what waits to be sent, and who cannot be told.
 
-All times are canonical UTC text. Rows of these tables are updated and none is hashed: what is to be proven, the
-change of an alert and the end of a delivery, is in the ledger.
+All times are canonical UTC text. Rows are updated and not hashed: what is to be proven, the change of an alert and the
+end of a delivery, is in the ledger. `member_change` alone is written once, and bound by its ledger entry.
 """
 
 from __future__ import annotations
 
 import sqlalchemy as sa
 
+from ledger.bound_rows import Binding, BoundTable
+from ledger.entries import EntryType
 from trivet.metadata import metadata
 
 alert = sa.Table(
@@ -28,6 +30,74 @@ alert = sa.Table(
     sa.Column("events", sa.BigInteger, nullable=False),
     sa.Column("told", sa.Text),
     sa.Column("evaluation_id", sa.Text, nullable=False),
+    # JSON: what else is known of it (`alerts.status`). NULL in rows from before there was more.
+    sa.Column("detail", sa.Text),
+    # JSON: the message as the latest evaluation has it, while it fires; repetitions are made of it.
+    sa.Column("message", sa.Text),
+    # The outage that tells of it in its place.
+    sa.Column("outage", sa.Text),
+    sa.Index("ix_alert_outage", "outage"),
+)
+
+# Members that were flagged, as they stood after the latest evaluation that could say. A row stays.
+alert_member = sa.Table(
+    "alert_member",
+    metadata,
+    sa.Column("monitor", sa.Text, primary_key=True),
+    # JSON in ASCII: key property -> value as text.
+    sa.Column("member_key", sa.Text, primary_key=True),
+    sa.Column("state", sa.Text, nullable=False),
+    # It breached, and was not seen compliant since.
+    sa.Column("breached", sa.Boolean, nullable=False),
+    # The slot from which on it stands so.
+    sa.Column("since", sa.Text, nullable=False),
+)
+
+# As text, since SQLite uses a partial index only where a query spells its condition in the same way.
+FOLLOWED = sa.text("state != 'compliant' AND (breached OR state != 'gone')")
+"""Members that are looked for again."""
+
+# Those are few; members that recovered stay in the table, and need not be read.
+sa.Index("ix_alert_member_followed", alert_member.c.monitor, sqlite_where=FOLLOWED, postgresql_where=FOLLOWED)
+
+# How members moved from one evaluation to the next; of each move one row, which is bound.
+member_change = sa.Table(
+    "member_change",
+    metadata,
+    sa.Column("evaluation_id", sa.Text, primary_key=True),
+    sa.Column("ordinal", sa.BigInteger, primary_key=True, autoincrement=False),
+    # JSON in ASCII: key property -> value as text.
+    sa.Column("member_key", sa.Text, nullable=False),
+    # How it stood before; NULL where it was not flagged.
+    sa.Column("was", sa.Text),
+    sa.Column("state", sa.Text, nullable=False),
+    # Hashed together with what may be erased (`ledger.bound_rows`); NULL once it was.
+    sa.Column("salt", sa.Text),
+    # The hash of what was erased.
+    sa.Column("erased", sa.Text),
+)
+
+MEMBER_CHANGE_BINDING = Binding(
+    EntryType.MEMBER_CHANGES,
+    (BoundTable(member_change, subject="evaluation_id", order=("ordinal",), erasable={"member_key": "{}"}),),
+)
+"""The moves of an evaluation's members."""
+
+# When nobody wants to hear of monitors. A row is written once, but for its end before time.
+silence = sa.Table(
+    "silence",
+    metadata,
+    sa.Column("silence_id", sa.Text, primary_key=True),
+    sa.Column("monitor", sa.Text, nullable=False),
+    # Who answers for it, and why.
+    sa.Column("owner", sa.Text, nullable=False),
+    sa.Column("reason", sa.Text, nullable=False),
+    sa.Column("since", sa.Text, nullable=False),
+    sa.Column("until", sa.Text, nullable=False),
+    # When it was ended before its time, and by whom.
+    sa.Column("ended_at", sa.Text),
+    sa.Column("ended_by", sa.Text),
+    sa.Index(None, "until"),
 )
 
 outbox = sa.Table(

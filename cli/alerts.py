@@ -3,29 +3,36 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterator
 from typing import Any
 
 import click
+import sqlalchemy as sa
 
 from alerts.breakdowns import disabled_addresses, forget
 from alerts.breakdowns import enable as enable_receiver
-from alerts.changes import AlertStatus
 from alerts.delivery import DeliveryReport
 from alerts.message import probe_message
 from alerts.notifiers.port import Notice, Sent
-from alerts.reading import Delivery, alerts_of, deliveries
-from alerts.recording import status_of
+from alerts.outages import PREFIX
+from alerts.reading import Delivery, NamedAlert, alert_of, alerts_of, deliveries
+from alerts.reminders import acknowledge_alert, release_members
 from alerts.routing import Target
 from alerts.states import AlertKind, DeliveryState
+from alerts.status import AlertStatus
+from alerts.wording import shortened
 from cli.invocation import Invocation, command
 from cli.output import Output, visible
+from trivet.canonical import normal_text
 from trivet.clock import utc_text
 from trivet.errors import TrivetError, UsageError
 from trivet.exits import Exit
 from trivet.findings import did_you_mean
 from worker.bootstrap import Wiring
-from worker.stores import read_only
+from worker.stores import read_only, store_clock
 
+_LONGEST_ABOUT = 100
+_LONGEST_TEXT = 500
 _ABOUT = {None: "—", AlertKind.UNJUDGED: "was breach, now unjudged"}
 
 
@@ -42,12 +49,12 @@ def list_(invocation: Invocation) -> int:
         found = alerts_of(connection)
     if invocation.output.as_json:
         for item in found:
-            invocation.output.document(_status_json(item.monitor, item.status))
+            invocation.output.document(_alert_json(item))
     elif not found:
         invocation.output.print("no evaluation has moved an alert yet; `trivet evaluate` makes one")
     else:
-        rows = [(item.monitor, item.status.state, _about(item.status), *_slots(item.status)) for item in found]
-        invocation.output.table(["monitor", "state", "about", "since", "latest slot"], rows)
+        rows = [_row(item) for item in found]
+        invocation.output.table(["monitor", "state", "severity", "about", "since", "latest slot"], rows)
     return Exit.FINE
 
 
@@ -58,24 +65,86 @@ def list_(invocation: Invocation) -> int:
 def show(invocation: Invocation, monitor: str, last: int) -> int:
     """How the alert of MONITOR stands, and who was told what."""
     with read_only(invocation.wiring().store(create=False)).connect() as connection:
-        status = status_of(connection, monitor)
-        if status is None:
-            known = [item.monitor for item in alerts_of(connection)]
-            raise UsageError(f"no evaluation of '{monitor}' moved an alert yet{did_you_mean(monitor, known)}")
+        found = _known(connection, monitor)
         told = deliveries(connection, monitor, last)
     if invocation.output.as_json:
         listed = [_delivery_json(item) for item in told]
-        invocation.output.document({**_status_json(monitor, status), "deliveries": listed})
+        invocation.output.document({**_alert_json(found), "deliveries": listed})
         return Exit.FINE
+    status = found.status
     since, slot = _slots(status)
-    invocation.output.print(f"{monitor}: {status.state}, about: {_about(status)}")
+    invocation.output.print(f"{monitor}: {status.state}, about: {_about(found)}")
     invocation.output.print(f"since {since}, latest slot {slot}, episode {status.episode}")
+    for line in _more(found):
+        invocation.output.print(visible(line))
     if told:
         columns = ["what", "receiver", "state", "attempts", "next attempt", "last error"]
         invocation.output.table(columns, [_delivery_row(item) for item in told], title="deliveries")
     else:
         invocation.output.print("nobody was told anything")
     return Exit.FINE
+
+
+@alerts.command()
+@click.argument("monitor")
+@click.option("--owner", required=True, help="Who takes it on; the ledger says so for ever.")
+@command
+def ack(invocation: Invocation, monitor: str, owner: str) -> int:
+    """Take on the alert of MONITOR: it is not repeated, and nobody else is called, unless it becomes worse."""
+    by = _said("--owner", owner)
+    wiring = invocation.wiring()
+    store = wiring.store(create=False)
+    now = store_clock(store, wiring.clock).now()
+    with store.begin() as connection:
+        _known(connection, monitor)
+        change = acknowledge_alert(connection, monitor, by, now)
+    if invocation.output.as_json:
+        document = {"monitor": monitor, "episode": change.episode, "acknowledged_by": by, "at": utc_text(now)}
+        invocation.output.document(document)
+    invocation.output.print(visible(f"{monitor} is acknowledged by {by}"))
+    return Exit.FINE
+
+
+@alerts.command()
+@click.argument("monitor")
+@click.option("--owner", required=True, help="Who answers for it; the ledger says so for ever.")
+@click.option("--reason", required=True, help="Why; the ledger says so for ever.")
+@command
+def release(invocation: Invocation, monitor: str, owner: str, reason: str) -> int:
+    """Let go of members of MONITOR that breached and are not there any more, which no evaluation can judge."""
+    by, why = _said("--owner", owner), _said("--reason", reason)
+    wiring = invocation.wiring()
+    store = wiring.store(create=False)
+    now = store_clock(store, wiring.clock).now()
+    with store.begin() as connection:
+        _known(connection, monitor)
+        change = release_members(connection, monitor, by, why, now)
+    if invocation.output.as_json:
+        document = {
+            "monitor": monitor,
+            "episode": change.episode,
+            "released": change.gone,
+            "by": by,
+            "at": utc_text(now),
+        }
+        invocation.output.document(document)
+    invocation.output.print(f"{monitor}: {change.gone:,} released; the next evaluation judges without them")
+    return Exit.FINE
+
+
+def _known(connection: sa.Connection, monitor: str) -> NamedAlert:
+    found = alert_of(connection, monitor)
+    if found is None:
+        known = [item.monitor for item in alerts_of(connection)]
+        raise UsageError(f"no evaluation of '{monitor}' moved an alert yet{did_you_mean(monitor, known)}")
+    return found
+
+
+def _said(option: str, text: str) -> str:
+    found = normal_text(text).strip()
+    if not found or len(found) > _LONGEST_TEXT:
+        raise UsageError(f"{option}: expected a text of at most {_LONGEST_TEXT} characters")
+    return found
 
 
 @alerts.command()
@@ -155,8 +224,34 @@ def complain_of_delivery(output: Output, report: DeliveryReport) -> None:
         output.complain("what is tried again waits in the store for `trivet run`, or for the next `trivet evaluate`")
 
 
-def _about(status: AlertStatus) -> str:
-    return _ABOUT.get(status.kind) or str(status.kind)
+def _about(item: NamedAlert) -> str:
+    if item.monitor.startswith(PREFIX) and item.message is not None:
+        count = item.message.monitor_count
+        what = item.message.detail or item.message.cause or item.message.not_made or ""
+        return visible(shortened(f"{count} monitors cannot be judged: {what}", _LONGEST_ABOUT))
+    return _ABOUT.get(item.status.kind) or str(item.status.kind)
+
+
+def _row(item: NamedAlert) -> tuple[str, ...]:
+    return item.monitor, item.status.state, item.status.severity or "—", _about(item), *_slots(item.status)
+
+
+def _more(item: NamedAlert) -> Iterator[str]:
+    """What is to be said of an alert only where there is something to say."""
+    if item.message is not None:
+        if item.message.badge is not None:
+            yield f"badge: {item.message.badge}"
+        if item.message.carried:
+            gone = f", {item.message.gone} of them not there any more" if item.message.gone else ""
+            yield f"{item.message.carried} was breach, now unjudged{gone}"
+        if item.message.held:
+            yield f"{item.message.held} was breach, and has not recovered as far as the monitor asks"
+    if item.status.acknowledged_by:
+        yield f"acknowledged by {item.status.acknowledged_by}"
+    if item.status.flapping:
+        yield "it comes and goes; nothing is told until it is steady"
+    if item.outage is not None:
+        yield f"told as part of {item.outage}"
 
 
 def _slots(status: AlertStatus) -> tuple[str, str]:
@@ -164,9 +259,10 @@ def _slots(status: AlertStatus) -> tuple[str, str]:
     return since, slot
 
 
-def _status_json(monitor: str, status: AlertStatus) -> dict[str, Any]:
+def _alert_json(item: NamedAlert) -> dict[str, Any]:
+    status, message = item.status, item.message
     return {
-        "monitor": monitor,
+        "monitor": item.monitor,
         "state": status.state,
         "kind": status.kind,
         "since": utc_text(status.since) if status.since else None,
@@ -174,6 +270,15 @@ def _status_json(monitor: str, status: AlertStatus) -> dict[str, Any]:
         "pending": status.pending,
         "episode": status.episode,
         "evaluation_id": status.evaluation_id,
+        "severity": status.severity,
+        "badge": message.badge if message is not None else None,
+        "carried": message.carried if message is not None else 0,
+        "gone": message.gone if message is not None else 0,
+        "held": message.held if message is not None else 0,
+        "flapping": status.flapping,
+        "acknowledged_by": status.acknowledged_by,
+        "outage": item.outage,
+        "monitors": message.monitor_count if message is not None else 0,
     }
 
 

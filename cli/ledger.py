@@ -243,6 +243,10 @@ def _row(item: LedgerEntry, content: dict[str, Any], question: str | None) -> tu
             what += f": {content.get('reason_code') or content.get('state')}"
         case EntryType.ALERT_CHANGE:
             what += f": {content.get('event')}, {content.get('kind')}"
+        case EntryType.MEMBER_CHANGES:
+            moves = content.get("moves")
+            told = ", ".join(f"{count} {move}" for move, count in moves.items()) if isinstance(moves, dict) else ""
+            what += f": {told}"
         case EntryType.DELIVERY:
             what += f": {content.get('event')}, {content.get('state')} ({content.get('receiver')})"
         case EntryType.CHECKPOINT:

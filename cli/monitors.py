@@ -19,6 +19,7 @@ from compiler.compile import DIALECTS, compile_monitor
 from compiler.compiled import CompiledMonitor
 from compiler.plan import PhysicalColumns
 from compiler.words import explain_monitor
+from monitors.alerting_loading import alerting_json
 from monitors.baselines import rule_json
 from monitors.definition import MonitorDefinition, Schedule
 from trivet.durations import duration_text
@@ -202,8 +203,7 @@ def _as_json(definition: MonitorDefinition) -> dict[str, object]:
         "schedule": schedule_text(definition.schedule),
         **_rules(definition.schedule),
         "enabled": definition.enabled,
-        "no_data": {"alert": definition.no_data.alert, "tolerate": definition.no_data.tolerate},
-        "for": definition.consecutive,
+        **alerting_json(definition.alerting, definition.no_data),
         "notify": list(definition.notify),
         "samples": definition.samples,
         "timeout": duration_text(definition.timeout) if definition.timeout is not None else None,

@@ -20,6 +20,8 @@ class EntryType(StrEnum):
     ESCALATION = "escalation"
     STEWARD_DECISION = "steward_decision"
     ALERT_CHANGE = "alert_change"
+    MEMBER_CHANGES = "member_changes"
+    """How the flagged members of a monitor moved with an evaluation."""
     DELIVERY = "delivery"
     SILENCE = "silence"
     PAUSE = "pause"

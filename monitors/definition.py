@@ -8,6 +8,7 @@ from datetime import timedelta
 from catalog.expressions.baselines import BaselineRule
 from catalog.expressions.printing import print_condition
 from catalog.expressions.tree import Condition
+from monitors.alerting import AlertPolicy, NoDataPolicy
 from monitors.baselines import rule_json
 from monitors.grouping import Grouping
 from monitors.rule_tests import RuleTest
@@ -17,6 +18,9 @@ from trivet.verdicts import Severity
 
 DEFAULT_SAMPLES = 100
 """Members of each kind that an evaluation document shows at most; recording is not capped by it."""
+
+
+_NO_DATA, _ALERTING = NoDataPolicy(), AlertPolicy()
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +40,6 @@ class Schedule:
     nonexistent: Nonexistent = Nonexistent.SHIFT_FORWARD
     ambiguous: Ambiguous = Ambiguous.FIRST
     catch_up: CatchUp = CatchUp.LATEST
-
-
-@dataclass(frozen=True, slots=True)
-class NoDataPolicy:
-    """When missing data is told. It quiets the alert, never the verdict."""
-
-    alert: bool = True
-    tolerate: int = 0
-    """Undecided members that do not yet alert."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +67,8 @@ class MonitorDefinition:
     description: str = ""
     severity: Severity = Severity.WARNING
     schedule: Schedule | None = None
-    no_data: NoDataPolicy = NoDataPolicy()
-    consecutive: int = 1
-    """Evaluations in a row before it fires: `for` in the file."""
+    no_data: NoDataPolicy = _NO_DATA
+    alerting: AlertPolicy = _ALERTING
     notify: tuple[str, ...] = ()
     owner: str = ""
     runbook: str = ""

@@ -7,13 +7,14 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
+from monitors.alerting_document import AlertingModel
 from monitors.grouping_document import GroupingModel
 from trivet.documents import EMPTY
 from trivet.faults import expected
 from trivet.fields import Between, DurationText, Flag, Name, Number, Prose, Slug, Text
 from trivet.scheduling import Ambiguous, CatchUp, Nonexistent
 from trivet.validation import StrictModel
-from trivet.verdicts import Reason, Severity
+from trivet.verdicts import Reason
 
 
 def _read_cell(value: object) -> str:
@@ -50,14 +51,6 @@ class DaylightSavingModel(StrictModel):
     """Times that the clock leaves out."""
     ambiguous: Ambiguous = Ambiguous.FIRST
     """Times that it shows twice."""
-
-
-class NoDataModel(StrictModel):
-    """When missing data is told. It quiets the alert, never the verdict."""
-
-    alert: Flag = True
-    tolerate: Annotated[int, Between(0)] = 0
-    """Undecided members that do not yet alert."""
 
 
 class UndecidedModel(StrictModel):
@@ -101,7 +94,7 @@ class RuleTestModel(StrictModel):
     expect: ExpectModel
 
 
-class MonitorModel(GroupingModel):
+class MonitorModel(GroupingModel, AlertingModel):
     """One monitor."""
 
     id: Slug
@@ -122,7 +115,6 @@ class MonitorModel(GroupingModel):
     timeout: DurationText | None = None
     """Longest time for the queries of one evaluation; the contract's limit if absent."""
     enabled: Flag = True
-    severity: Severity = Severity.WARNING
     schedule: ScheduleModel | None = None
     catch_up: CatchUp = CatchUp.LATEST
     """Which of the slots that came due while nothing ran are run."""
@@ -131,9 +123,6 @@ class MonitorModel(GroupingModel):
     jitter: DurationText = timedelta()
     """Over how long the starts of many monitors are spread."""
     dst: DaylightSavingModel = DaylightSavingModel()
-    no_data: NoDataModel = NoDataModel()
-    consecutive: Annotated[int, Between(1, 1000), Field(alias="for")] = 1
-    """Evaluations in a row before it fires."""
     notify: list[Slug] = []
     """Receivers of the settings."""
     owner: Text | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -50,6 +51,42 @@ class Member:
         if self.verdict is Verdict.BREACH:
             document["partial"] = self.partial
         return document
+
+    @property
+    def key_text(self) -> str:
+        """Its key as one text, by which it is found again in the next evaluation."""
+        return key_text(self.key)
+
+
+def key_text(key: Mapping[str, str | None]) -> str:
+    """A member's key as one text: JSON in ASCII. Nothing is normalised, so that different keys stay different."""
+    return json.dumps(dict(key), sort_keys=True, separators=(",", ":"))
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """What a look at the members came to that were flagged before and are neither breached nor undecided now.
+
+    Keys as `key_text` spells them. Whoever was asked for and is not among the others is not in the population any more.
+    """
+
+    asked: frozenset[str] = frozenset()
+    compliant: frozenset[str] = frozenset()
+    """Judged, and recovered."""
+    held: frozenset[str] = frozenset()
+    """Compliant, and not as far from a breach as `recover_when` asks."""
+
+
+@dataclass(frozen=True, slots=True)
+class MissingKey:
+    """A key that members are linked by, and that no linked row has: one missing row, however many wait for it."""
+
+    link: str
+    object: str
+    """The object type that the row is missing of."""
+    key: Mapping[str, str | None]
+    """The member's side of the link, in the order of the link's keys."""
+    members: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +162,10 @@ class Evaluation:
     """What this one looked back on."""
     first_attempt: FirstAttempt | None = None
     """What was tried in vain before; None where the first attempt stands."""
+    followed: Followed | None = None
+    """What became of members that were flagged before; None where nobody looked, and so nothing is known of them."""
+    missing_keys: tuple[MissingKey, ...] = ()
+    """Of members without a linked row (`right_missing`): the keys that most wait for, at most 100 of each link."""
 
     @property
     def verdict(self) -> Verdict:

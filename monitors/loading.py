@@ -15,8 +15,9 @@ from catalog.expressions.lifting import lifted
 from catalog.expressions.satisfiability import breach_fault, never_faults
 from catalog.expressions.syntax import SyntaxFault, parse_condition
 from catalog.expressions.tree import Condition, condition_links, uses_clock
+from monitors.alerting_loading import alerting_findings, no_data_of, policy_of, severity_of
 from monitors.baseline_rules import baseline_types, load_baselines, unused_findings
-from monitors.definition import MonitorDefinition, NoDataPolicy
+from monitors.definition import MonitorDefinition
 from monitors.document import MonitorFileModel, MonitorModel
 from monitors.grouping import Grouping
 from monitors.grouping_rules import GroupingRules
@@ -94,6 +95,7 @@ def _load_monitor(
     findings = [
         *schedule_findings(document, path, model),
         *_notify_findings(document, path, model, receivers),
+        *alerting_findings(document, path, model, receivers),
     ]
     if model.timeout is not None and not model.timeout:
         findings.append(document.finding((*path, "timeout"), "expected at least one second, such as 30s"))
@@ -118,6 +120,15 @@ def _load_monitor(
         findings += rules.link_findings(breach_when)
         findings += rules.masked_findings(("breach_when",), breach_when)
         findings += unused_findings(document, path, loaded.rules, breach_when)
+    recover_when: Condition | None = None
+    if model.recover_when is not None:
+        recover_when, faults = _load_condition(
+            document, (*path, "recover_when"), model.recover_when, over_groups, asked
+        )
+        findings += faults
+        if recover_when is not None and not findings and model.group_by is not None:
+            findings += rules.link_findings(recover_when)
+            findings += rules.masked_findings(("recover_when",), recover_when)
     where: Condition | None = None
     if model.where is not None:
         where, faults = _load_condition(document, (*path, "where"), model.where, scope, _narrowing_faults)
@@ -126,7 +137,9 @@ def _load_monitor(
             findings += rules.masked_findings(("where",), where)
     shown = object_type.primary_key if model.group_by is None else ()
     taken_of = [rule.beside_itself for rule in loaded.rules]
-    findings += _keyed_findings(document, path, contract, object_type, shown, [breach_when, where, *taken_of])
+    findings += _keyed_findings(
+        document, path, contract, object_type, shown, [breach_when, recover_when, where, *taken_of]
+    )
     if breach_when is not None and where is not None and model.group_by is None and not findings:
         fault = breach_fault(breach_when, where, scope)
         findings += [] if fault is None else [document.finding((*path, "breach_when"), fault.message)]
@@ -137,7 +150,9 @@ def _load_monitor(
     findings += _clockless_findings(tests, [breach_when, where, *taken_of])
     if breach_when is None or findings:
         return None, findings
-    return _definition(model, breach_when, where, rules.grouping(), loaded.rules, tests, document.file), []
+    return _definition(
+        model, breach_when, recover_when, where, rules.grouping(), loaded.rules, tests, document.file
+    ), []
 
 
 def _clockless_findings(tests: Sequence[RuleTest], conditions: Sequence[Condition | None]) -> Iterator[Finding]:
@@ -219,6 +234,7 @@ def _notify_findings(
 def _definition(
     model: MonitorModel,
     breach_when: Condition,
+    recover_when: Condition | None,
     where: Condition | None,
     grouping: Grouping | None,
     baselines: tuple[BaselineRule, ...],
@@ -239,10 +255,10 @@ def _definition(
         enabled=model.enabled,
         title=model.title or model.id,
         description=model.description or "",
-        severity=model.severity,
+        severity=severity_of(model),
         schedule=schedule_of(model),
-        no_data=NoDataPolicy(model.no_data.alert, model.no_data.tolerate),
-        consecutive=model.consecutive,
+        no_data=no_data_of(model.no_data),
+        alerting=policy_of(model, recover_when),
         notify=tuple(model.notify),
         owner=model.owner or "",
         runbook=model.runbook or "",

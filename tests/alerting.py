@@ -7,8 +7,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from catalog.expressions.syntax import SyntaxFault, parse_condition
-from monitors.definition import MonitorDefinition, NoDataPolicy
-from monitors.evaluation import Counts, Evaluation, Member, NotMade
+from monitors.alerting import NoDataPolicy
+from monitors.definition import MonitorDefinition
+from monitors.evaluation import Counts, Evaluation, Followed, Member, NotMade
 from trivet.verdicts import NotMadeReason, Reason, Severity, Trigger, Verdict
 
 START = datetime(2026, 11, 30, 6, tzinfo=UTC)
@@ -59,6 +60,8 @@ def an_evaluation(
     """The evaluation of the slot `slot` hours after the start."""
     at = START + timedelta(hours=slot)
     found = members or (tuple(map(breached, range(breaches))), tuple(map(undecided, range(no_data))))
+    everybody = {item.key_text for number in range(POPULATION) for item in (breached(number), undecided(number))}
+    others = frozenset(everybody - {item.key_text for item in (*found[0], *found[1])})
     told = reasons if reasons is not None else ({Reason.RIGHT_MISSING: no_data} if no_data else {})
     counts = Counts(POPULATION, breaches, no_data, POPULATION - breaches - no_data, 0, 0, told)
     return Evaluation(
@@ -74,6 +77,8 @@ def an_evaluation(
         engine_version="2.0.1",
         breached=() if not_made else found[0],
         undecided=() if not_made else found[1],
+        # Whoever is not listed was looked for, and is compliant.
+        followed=None if not_made else Followed(others, others),
     )
 
 

@@ -114,6 +114,11 @@ class Severity(StrEnum):
     WARNING = "warning"
     CRITICAL = "critical"
 
+    @property
+    def rank(self) -> int:
+        """Its place among them; the loudest is the highest."""
+        return tuple(Severity).index(self)
+
 
 def worst_verdict(breach: int, no_data: int) -> Verdict:
     """The verdict of an evaluation with these counts: breach, else no_data, else compliant."""

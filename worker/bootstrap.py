@@ -51,6 +51,7 @@ from worker.preparing import Prepared, prepare
 from worker.probing import Probe, store_probe, warehouse_probe
 from worker.processes import Daemon, DaemonKind, mark_end
 from worker.refreshes import Published
+from worker.reminding import remind
 from worker.replaying import Replayer
 from worker.resources import memory_of, threads_of
 from worker.runtime import Runtime
@@ -173,9 +174,11 @@ class Wiring:
         prepared = prepared or Prepared(WatchedFiles(self.path, self.environment))
         store = self.store()
         clock = store_clock(store, self.clock)
+        in_force = InForce(store, prepared.known)
         deliver = None
         if self.settings.receivers:
-            deliver = partial(self.deliverer.deliver_in_turn, store, write or _to_standard_output)
+            reminding = partial(remind, store, in_force, routing_of(self.settings), clock)
+            deliver = partial(self.deliverer.deliver_in_turn, store, write or _to_standard_output, reminding)
         sealer = self.sealer(store, clock)
         if sealer is None:
             _log.warning(
@@ -190,7 +193,7 @@ class Wiring:
             store,
             clock,
             scheduler.lease,
-            InForce(store, prepared.known),
+            in_force,
             evaluator,
             deliver,
             seal,

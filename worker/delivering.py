@@ -60,11 +60,18 @@ class Deliverer:
         names = receivers if named is None else named
         return [target for name in names for target in targets_of(name, receivers[name])]
 
-    def deliver_in_turn(self, store: sa.Engine, write: Callable[[str], None]) -> None:
-        """For a daemon: one at a time, and not for long, since a receiver that hangs must not hold up who evaluates."""
+    def deliver_in_turn(self, store: sa.Engine, write: Callable[[str], None], remind: Callable[[], object]) -> None:
+        """For a daemon: one at a time, and not for long, since a receiver that hangs must not hold up who evaluates.
+
+        Args:
+            store: what waits is there.
+            write: takes what receivers of kind stdout are told.
+            remind: writes what is told again or to others by now.
+        """
         with delivery_turn(store) as ours:
             if not ours:
                 return
+            remind()
             report = self.deliver(store, write, _LONGEST_ROUND)
         for problem in report.problems:
             _log.warning("alert for %s", problem)

@@ -25,7 +25,7 @@ from catalog.contract import Contract
 from catalog.engines.port import Engine, Snapshot, WarehouseUnsteady
 from compiler.planning import why_readable
 from monitors.definition import MonitorDefinition
-from monitors.evaluation import Evaluation, FirstAttempt, NotMade
+from monitors.evaluation import Evaluation, FirstAttempt, MissingKey, NotMade
 from monitors.masking import Mask
 from trivet.clock import Clock, utc_text
 from trivet.errors import UnavailableError
@@ -33,6 +33,7 @@ from trivet.logs import concerning
 from trivet.verdicts import NotMadeReason, SlotCause, Trigger
 from worker.baselines import LookBack, no_look_back
 from worker.claims import Claim, finish, slot_evaluation_id
+from worker.following import FlaggedKeys, Looking
 from worker.history import StoreHistory
 from worker.judging import Judgement, time_limit, warehouse_fault
 from worker.masking import mask_of
@@ -108,6 +109,7 @@ class Evaluator:
         """
         mask = partial(mask_of, store)
         look_back = self.look_back if store is None else StoreHistory(store, self.contract)
+        flagged = FlaggedKeys(store, {slot.definition.id for slot in batch})
         waiting, made = Waiting(batch, self.contract), dict[str, Evaluation]()
         longest = max((time_limit(slot.definition, self.contract) for slot in batch), default=None)
         while waiting.slots:
@@ -117,7 +119,7 @@ class Evaluator:
             started = self.clock.now()
             try:
                 with self.engine.snapshot(longest) as snapshot:
-                    for item in self._judge_waiting(waiting, snapshot, mask, look_back):
+                    for item in self._judge_waiting(waiting, snapshot, mask, look_back, flagged):
                         made[item.evaluation_id] = item
             except Exception as error:
                 fault = warehouse_fault(error)
@@ -133,9 +135,17 @@ class Evaluator:
         return [made[slot.evaluation_id] for slot in batch]
 
     def _judge_waiting(
-        self, waiting: Waiting, snapshot: Snapshot, mask: Callable[[], Mask], look_back: LookBack
+        self,
+        waiting: Waiting,
+        snapshot: Snapshot,
+        mask: Callable[[], Mask],
+        look_back: LookBack,
+        flagged: FlaggedKeys,
     ) -> Iterator[Evaluation]:
         """Judges as many as the snapshot answers for."""
+        looking = Looking(self.contract, snapshot, mask, look_back)
+        told = self.after_record is not None
+        more = len({slot.definition.id for slot in waiting.slots}) < len(waiting.slots)
         while portion := waiting.next_portion():
             started, began = self.clock.now(), time.monotonic()
             due = [(slot.definition, slot.at) for slot in portion.slots]
@@ -151,9 +161,17 @@ class Evaluator:
                 made = self._evaluation(slot, started, judgement, snapshot, waiting.first_attempt(slot))
                 if judgement.unsteady and waiting.put_off(slot, made, timedelta(seconds=time.monotonic() - began)):
                     return
-                yield made
+                with _concerning(slot):
+                    keys = flagged.of(slot.definition.id)
+                    followed, spoilt = looking.follow(slot.definition, slot.at, keys, judgement)
+                if more:
+                    flagged.judged(slot.definition, judgement)
+                missing: tuple[MissingKey, ...] = ()
+                if told and not spoilt:
+                    missing, spoilt = looking.missing_keys(slot.definition, slot.at, judgement)
+                yield replace(made, followed=followed, missing_keys=missing)
                 waiting.slots.pop(0)
-                if judgement.spoilt:
+                if spoilt:
                     return
 
     def not_evaluated(self, slot: Slot, cause: SlotCause, message: str, covers_after: str | None = None) -> Evaluation:

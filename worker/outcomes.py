@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
+from alerts.tables import MEMBER_CHANGE_BINDING
 from catalog.contract import Contract
 from ledger.append import Draft, append_all
 from ledger.bound_rows import Binding, BoundTable, collect_rows_root, new_salt
@@ -41,7 +42,7 @@ OUTCOME_BINDING = Binding(
     ),
 )
 """The one row of a question."""
-BINDINGS = (EVALUATION_BINDING, OUTCOME_BINDING)
+BINDINGS = (EVALUATION_BINDING, OUTCOME_BINDING, MEMBER_CHANGE_BINDING)
 """Everything outside the ledger that its entries bind."""
 
 

@@ -11,8 +11,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from alerts.keeping import ERASED_KEY, forget_member
 from alerts.states import DeliveryState
-from alerts.tables import outbox
+from alerts.tables import MEMBER_CHANGE_BINDING, alert, alert_member, member_change, outbox
 from ledger.bound_rows import Binding, BoundTable
 from ledger.entries import LedgerEntry
 from ledger.redaction import redact
@@ -20,7 +21,7 @@ from trivet.canonical import normal_text
 from trivet.errors import UsageError
 from worker.binding import EVALUATION_BINDING
 from worker.outcomes import OUTCOME_BINDING
-from worker.tables import measure, member
+from worker.tables import evaluation, measure, member
 
 ERASED_MESSAGE = '{"redacted":true}'
 """What stands in the outbox in place of a message that named what was erased."""
@@ -50,8 +51,12 @@ def redact_member(store: sa.Engine, evaluation_id: str, ordinal: int, by: str, r
         for row in _measures(connection, evaluation_id):
             if key is not None and _is_same_group(json.loads(row.member_key), json.loads(key)):
                 _redact_measure(connection, row, by, reason, now)
+        if key is not None:
+            _redact_moves(connection, evaluation_id, json.loads(key), by, reason, now)
         told = outbox.c.payload.contains(evaluation_id, autoescape=True)
         emptied = sa.update(outbox).where(told, outbox.c.state.in_(_ENDED)).values(payload=ERASED_MESSAGE)
+        kept = alert.c.message.contains(evaluation_id, autoescape=True)
+        connection.execute(sa.update(alert).where(kept).values(message=None))
         return Redaction(entry, connection.execute(emptied).rowcount)
 
 
@@ -67,6 +72,34 @@ def redact_group(store: sa.Engine, evaluation_id: str, ordinal: int, by: str, re
             raise UsageError(f"evaluation {evaluation_id} has no measure {ordinal}, or it was erased before")
         entries = [_redact_measure(connection, row, by, reason, now) for row in rows]
         return Redaction(entries[-1], 0)
+
+
+def _redact_moves(
+    connection: sa.Connection, evaluation_id: str, key: Mapping[str, str | None], by: str, reason: str, now: datetime
+) -> None:
+    """Erases how the member moved with this evaluation, and that its monitor's alert follows it by name."""
+    (part,) = MEMBER_CHANGE_BINDING.tables
+    chosen = sa.and_(member_change.c.evaluation_id == evaluation_id, member_change.c.erased.is_(None))
+    for row in connection.execute(sa.select(member_change).where(chosen)).all():
+        if _is_same_member(json.loads(row.member_key), key):
+            redact(connection, part, evaluation_id, {"ordinal": row.ordinal}, by, reason, now)
+    of = sa.select(evaluation.c.monitor).where(evaluation.c.evaluation_id == evaluation_id)
+    monitor = connection.execute(of).scalar_one()
+    texts = sa.select(alert_member.c.member_key).where(alert_member.c.monitor == monitor)
+    for text in connection.execute(texts).scalars().all():
+        if not text.startswith(ERASED_KEY) and _is_same_member(json.loads(text), key):
+            forget_member(connection, monitor, text)
+
+
+def _is_same_member(kept: Mapping[str, str | None], shown: Mapping[str, str | None]) -> bool:
+    """Whether a key that alerts follow is one as a member shows it, which is normalised."""
+    return kept.keys() == shown.keys() and all(
+        value == shown[name] or (value is not None and _shown(value) == shown[name]) for name, value in kept.items()
+    )
+
+
+def _shown(text: str) -> str:
+    return normal_text(text).replace("\0", "\ufffd")
 
 
 def _measures(connection: sa.Connection, evaluation_id: str) -> Sequence[sa.Row[Any]]:
@@ -93,7 +126,7 @@ def _is_same(measured: str, shown: str | None) -> bool:
         # A decimal is shown with as many digits as the contract asks for.
         return Decimal(measured) == Decimal(shown)
     except InvalidOperation:
-        return normal_text(measured).replace("\0", "\ufffd") == shown
+        return _shown(measured) == shown
 
 
 def redact_outcome(store: sa.Engine, request_id: str, by: str, reason: str, now: datetime) -> Redaction:

@@ -16,6 +16,7 @@ ENTRIES, FOLLOW = "entries.jsonl", "it does not follow from the entry before it"
 ERASABLE = {  # columns that may be erased, with what is then in their place; they are hashed apart
     "member": {"salt": None, "member_key": "{}", "operands": "{}", "provenance": "[]"},
     "measure": {"salt": None, "member_key": "{}"},
+    "member_change": {"salt": None, "member_key": "{}"},
     "outcome": dict.fromkeys(("salt", "asker", "answer", "refusal", "draft"))
     | {"question": "", "document": "{}", "candidates": "[]"},
 }

@@ -79,9 +79,17 @@ OUTCOME = BoundRows(
         "candidates": "[]",
     },
 )
+MEMBER_CHANGE = BoundRows(
+    "member_change",
+    "evaluation_id",
+    ("ordinal",),
+    _columns("evaluation_id member_key was state salt erased", "ordinal"),
+    {"member_key": "{}"},
+)
 
 LAYOUT: Mapping[str, tuple[BoundRows, ...]] = {
     "evaluation": (EVALUATION, AUDIT, MEMBER, MEASURE),
     "outcome": (OUTCOME,),
+    "member_changes": (MEMBER_CHANGE,),
 }
 """By entry type; tables in the order in which their rows are hashed."""

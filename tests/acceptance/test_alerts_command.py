@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,14 +12,18 @@ import pytest
 from alerts.delivery import deliver_due
 from alerts.notifiers.fake import FakeNotifier
 from alerts.notifiers.port import NotSent
-from alerts.recording import apply
+from alerts.recording import apply, apply_all
 from alerts.routing import Routing, Target
+from monitors.alerting import AlertPolicy, Lasting
+from monitors.evaluation import Followed, NotMade
 from tests.acceptance.command import trivet
-from tests.alerting import a_failure, a_monitor, an_evaluation
+from tests.alerting import a_failure, a_monitor, an_evaluation, breached
 from tests.integration.receiver import Receiver, running_receiver, status
 from tests.integration.store import migrated_store
 from trivet.clock import FixedClock
-from worker.recording import record
+from trivet.verdicts import NotMadeReason
+from worker.recording import record, record_all
+from worker.stores import open_store
 
 CANARY = "hunter2hunter2"
 
@@ -27,6 +32,9 @@ CANARY = "hunter2hunter2"
 def receiver() -> Iterator[Receiver]:
     with running_receiver() as running:
         yield running
+
+
+SLOW = NotMade(NotMadeReason.TIMEOUT, "the queries took longer than they may")
 
 
 @pytest.fixture
@@ -38,8 +46,8 @@ def workspace(tmp_path: Path) -> Path:
     made = (
         an_evaluation(0, definition=quiet),
         an_evaluation(1, breaches=1, definition=broken),
-        an_evaluation(2, not_made=a_failure(), definition=broken),
-        an_evaluation(3, no_data=1, definition=a_monitor(id="waits", consecutive=2)),
+        an_evaluation(2, not_made=SLOW, definition=broken),
+        an_evaluation(3, no_data=1, definition=a_monitor(id="waits", alerting=AlertPolicy(fires_after=Lasting(2)))),
     )
     with engine.begin() as connection:
         for item in made:
@@ -91,6 +99,66 @@ def test_show_tells_who_was_told_what_with_control_characters_visible(workspace:
     ]
     last = trivet("alerts", "show", "broken", "--last", "1", "--json", at=workspace).document
     assert [item["event"] for item in last["deliveries"]] == ["changed"]
+
+
+def test_an_outage_is_listed_with_what_failed_and_for_how_many(workspace: Path) -> None:
+    engine = open_store(f"sqlite:///{workspace / 'trivet.db'}", create=False)
+    made = [an_evaluation(9, not_made=a_failure(), definition=a_monitor(id=f"m{number}")) for number in range(3)]
+    made = [replace(item, evaluation_id=f"{number:064x}") for number, item in enumerate(made, start=500)]
+    with engine.begin() as connection:
+        record_all(connection, made)
+        apply_all(connection, made, Routing({}))
+    engine.dispose()
+    lines = trivet("alerts", "list", at=workspace).out.splitlines()
+    assert any("outage/" in line for line in lines)
+    documents = trivet("alerts", "list", "--json", at=workspace).documents
+    (listed,) = [item for item in documents if item["monitor"].startswith("outage/")]
+    assert (listed["state"], listed["kind"], listed["monitors"]) == ("firing", "no_data", 3)
+    ended = trivet("alerts", "show", listed["monitor"], at=workspace)
+    assert "3 monitors cannot be judged: the engine said no" in ended.out
+    assert f"told as part of {listed['monitor']}" in trivet("alerts", "show", "m1", at=workspace).out
+
+
+def test_show_says_whom_it_waits_for(workspace: Path) -> None:
+    document = trivet("alerts", "show", "broken", "--json", at=workspace).document
+    assert (document["carried"], document["gone"], document["severity"]) == (1, 0, "critical")
+    assert "1 was breach, now unjudged" in trivet("alerts", "show", "broken", at=workspace).out
+
+
+def test_who_takes_an_alert_on_is_named_by_the_ledger(workspace: Path) -> None:
+    ended = trivet("alerts", "ack", "broken", "--owner", "ana", at=workspace)
+    assert (ended.code, ended.out) == (0, "broken is acknowledged by ana\n")
+    shown = trivet("alerts", "show", "broken", "--json", at=workspace).document
+    assert (shown["state"], shown["acknowledged_by"]) == ("acknowledged", "ana")
+    last = trivet("ledger", "show", "--last", "1", "--json", at=workspace).document["payload"]
+    assert (last["event"], last["by"], last["alert_keys"]) == ("acknowledged", "ana", [])
+    again = trivet("alerts", "ack", "broken", "--owner", "bob", at=workspace)
+    assert (again.code, "is acknowledged; only one that fires" in again.err) == (64, True)
+
+
+def test_who_has_gone_for_good_is_released_under_a_name(workspace: Path) -> None:
+    refused = trivet("alerts", "release", "broken", "--owner", "ana", "--reason", "left", at=workspace)
+    assert (refused.code, "waits for no member that is gone" in refused.err) == (64, True)
+    engine = open_store(f"sqlite:///{workspace / 'trivet.db'}", create=False)
+    gone = an_evaluation(10, definition=a_monitor(id="broken", notify=("desk",)))
+    gone = replace(gone, evaluation_id=f"{10:064x}", followed=Followed(frozenset({breached(0).key_text})))
+    with engine.begin() as connection:
+        record(connection, gone)
+        apply(connection, gone, Routing({"desk": (Target("desk"),)}))
+    engine.dispose()
+    ended = trivet("alerts", "release", "broken", "--owner", "ana", "--reason", "left", "--json", at=workspace)
+    assert (ended.code, ended.document["released"], ended.document["by"]) == (0, 1, "ana")
+    last = trivet("ledger", "show", "--last", "1", "--json", at=workspace).document["payload"]
+    assert (last["event"], last["by"], last["reason"], last["gone"]) == ("released", "ana", "left", 1)
+    assert trivet("ledger", "verify", at=workspace).code == 0
+
+
+@pytest.mark.parametrize(
+    ("monitor", "owner", "says"), [("brokn", "ana", "did you mean 'broken'?"), ("broken", " ", "--owner")]
+)
+def test_what_cannot_be_acknowledged_is_refused(workspace: Path, monitor: str, owner: str, says: str) -> None:
+    ended = trivet("alerts", "ack", monitor, "--owner", owner, at=workspace)
+    assert (ended.code, says in ended.err) == (64, True)
 
 
 def test_show_of_a_monitor_that_nobody_was_told_of(workspace: Path) -> None:

@@ -23,14 +23,16 @@ KINDS = {
     EntryType.CONTRACT_PUBLISHED: 1,
     EntryType.DEFINITION_PUBLISHED: 3,
     EntryType.EVALUATION: 4,
-    EntryType.ALERT_CHANGE: 4,
+    EntryType.ALERT_CHANGE: 5,
+    EntryType.MEMBER_CHANGES: 3,
     EntryType.DELIVERY: 1,
     EntryType.OUTCOME: 3,
 }
-"""Three monitors are in breach and one of them can no longer be judged; one has a receiver; three questions."""
+"""Three monitors are in breach and one of them can no longer be judged, which is an outage; one has a receiver; three
+questions."""
 ENTRIES = sum(KINDS.values())
-ROWS = 4 + (3 + 3 + 3 + 1) + (6 + 3 + 5) + 3
-"""Evaluations, verdict counts, members, outcomes: all that is bound."""
+ROWS = 4 + (3 + 3 + 3 + 1) + 2 * (6 + 3 + 5) + 3
+"""Evaluations, verdict counts, members and their moves, outcomes: all that is bound."""
 UNCOVERED = f"no checkpoints: tail uncovered ({ENTRIES} of {ENTRIES} entries)\n"
 COLUMNS = [(table.name, column.name) for table in TABLES for column in table.columns]
 
@@ -175,6 +177,7 @@ def test_the_damage_is_named_to_a_person(copy: Path) -> None:
 def test_the_last_entries_are_listed_with_what_they_record(recorded: Path) -> None:
     ended = trivet("ledger", "show", at=recorded)
     assert ended.code == 0
+    outage = next(name for line in ended.out.splitlines() for name in line.split() if name.startswith("outage/"))[:-1]
     lines = [" ".join(line.split()) for line in ended.out.splitlines() if line.strip()[:1].isdigit()]
     assert [line[: line.rindex(" ")].split(maxsplit=1) for line in lines] == [
         [str(seq), what]
@@ -183,17 +186,21 @@ def test_the_last_entries_are_listed_with_what_they_record(recorded: Path) -> No
                 "contract_published aruma 1.0.0",
                 "definition_published entitlements-short",
                 "evaluation entitlements-short: breach (3 breach, 3 no_data, 51 compliant)",
+                "member_changes entitlements-short: 3 new > breach, 3 new > no_data",
                 "alert_change entitlements-short: fired, breach",
                 "definition_published hours-over-limit",
                 "evaluation hours-over-limit: breach (2 breach, 1 no_data, 54 compliant)",
+                "member_changes hours-over-limit: 2 new > breach, 1 new > no_data",
                 "alert_change hours-over-limit: fired, breach",
                 "definition_published pay-below-floor",
                 "evaluation pay-below-floor: breach (4 breach, 1 no_data, 52 compliant)",
+                "member_changes pay-below-floor: 4 new > breach, 1 new > no_data",
                 "alert_change pay-below-floor: fired, breach",
                 "delivery pay-below-floor: fired, delivered (console)",
                 *(f"outcome {question}" for question in ASKED),
                 "evaluation hours-over-limit: no_data",
                 "alert_change hours-over-limit: changed, unjudged",
+                f"alert_change {outage}: fired, no_data",
             ),
             start=1,
         )
@@ -208,13 +215,14 @@ ASKED = (
 
 
 def test_entries_are_given_one_document_to_a_line(recorded: Path) -> None:
-    ended = trivet("ledger", "show", "--last", "2", "--json", at=recorded)
-    assert [item["seq"] for item in ended.documents] == [ENTRIES - 1, ENTRIES]
+    ended = trivet("ledger", "show", "--last", "3", "--json", at=recorded)
+    assert [item["seq"] for item in ended.documents] == [ENTRIES - 2, ENTRIES - 1, ENTRIES]
     assert {frozenset(item) for item in ended.documents} == {frozenset({"seq", "entry_type", "entry_hash", "payload"})}
-    made, changed_by_it = (item["payload"] for item in ended.documents)
+    made, changed_by_it, outage = (item["payload"] for item in ended.documents)
     assert (made["verdict"], made["status"], made["reason"]) == ("no_data", "not_made", "view_missing")
     assert set(made["counts"].values()) == {None}
-    assert changed_by_it["evaluation_id"] == made["evaluation_id"]
+    assert changed_by_it["evaluation_id"] == outage["evaluation_id"] == made["evaluation_id"]
+    assert (changed_by_it["outage"], changed_by_it["alert_keys"], outage["monitors"]) == (outage["monitor_id"], [], 1)
 
 
 @pytest.mark.parametrize("entry_type", EntryType)

@@ -101,8 +101,8 @@ def a_contract(text: str = CONTRACT) -> Contract:
 
 
 def some_monitors(contract: Contract, text: str = MONITORS) -> tuple[MonitorDefinition, ...]:
-    """The monitors of the worlds, or others."""
-    result = load_monitors([_document(text, "monitors.yaml")], contract)
+    """The monitors of the worlds, or others; whom they tell is not looked at."""
+    result = load_monitors([_document(text, "monitors.yaml")], contract, None)
     assert not result.findings, result.findings
     return result.monitors
 

@@ -12,14 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from alerts.changes import AlertChange
-from alerts.message import Message, message_of, probe_message
+from alerts.message import Message, message_of, outage_message, probe_message
+from alerts.outages import outage_of
 from alerts.rendering import body, subject
 from alerts.states import AlertEvent, AlertKind
+from alerts.status import AlertChange
 from alerts.wording import inactive, visible
-from monitors.evaluation import Member, NotMade
+from monitors.evaluation import Member, MissingKey, NotMade
 from tests.alerting import START, a_failure, a_monitor, an_evaluation, breached, undecided
-from trivet.verdicts import NotMadeReason, Reason, SlotCause, Verdict
+from trivet.verdicts import NotMadeReason, Reason, Severity, SlotCause, Verdict
 
 FOLDER = Path(__file__).parent / "alerts"
 RUNBOOK = "https://intranet.example/runbooks/pay-floor"
@@ -27,7 +28,7 @@ HOSTILE = "\x1b[31mred\x07\r\n@channel <!here> https://evil.example/x www.evil.e
 
 
 def change(event: AlertEvent, kind: AlertKind, was: AlertKind | None = None, ordinal: int = 1) -> AlertChange:
-    return AlertChange(event, kind, was, 3, ordinal, START)
+    return AlertChange(event, kind, was, 3, ordinal, START, Severity.CRITICAL)
 
 
 def fired_breach() -> Message:
@@ -88,6 +89,48 @@ def hostile_data() -> Message:
     return message_of(change(AlertEvent.FIRED, AlertKind.BREACH), made, 12)
 
 
+def carried() -> Message:
+    """A member is gone, one is undecided, and a third breaches."""
+    made = an_evaluation(2, breaches=1, no_data=1)
+    carrying = replace(change(AlertEvent.CHANGED, AlertKind.BREACH, AlertKind.BREACH, 2), carried=2, gone=1, held=1)
+    return message_of(replace(carrying, was_severity=Severity.WARNING), made, 13)
+
+
+def missing_rows() -> Message:
+    keys = (
+        MissingKey("governed_by", "award_rate", {"classification": "DDSO 7", "pay_point": "1"}, 40),
+        MissingKey("governed_by", "award_rate", {"classification": "DDSO 8", "pay_point": None}, 1),
+    )
+    made = replace(an_evaluation(no_data=41), missing_keys=keys)
+    fallen = replace(change(AlertEvent.FIRED, AlertKind.NO_DATA), share=("99.9", "98.1"))
+    return message_of(fallen, made, 12)
+
+
+def escalated() -> Message:
+    return message_of(change(AlertEvent.ESCALATED, AlertKind.BREACH, None, 2), an_evaluation(breaches=1), 12)
+
+
+def flapping() -> Message:
+    return message_of(change(AlertEvent.FLAPPING, AlertKind.BREACH, None, 2), an_evaluation(breaches=1), 12)
+
+
+def repeated() -> Message:
+    return message_of(change(AlertEvent.REPEATED, AlertKind.UNJUDGED, None, 2), an_evaluation(not_made=a_failure()), 12)
+
+
+def outage() -> Message:
+    made = an_evaluation(not_made=a_failure("no such file: see https://evil.example/help"))
+    found = outage_of(made)
+    assert found is not None
+    names = [f"pay-{number}" for number in range(12)]
+    return outage_message(change(AlertEvent.FIRED, AlertKind.NO_DATA), made, found, names, None)
+
+
+def outage_ended() -> Message:
+    ended = replace(change(AlertEvent.RESOLVED, AlertKind.NO_DATA, None, 2), since=an_evaluation(3).slot)
+    return outage_message(ended, an_evaluation(3), None, [], outage().to_json())
+
+
 def a_test() -> Message:
     return probe_message("payroll", START)
 
@@ -106,6 +149,13 @@ MESSAGES: dict[str, Callable[[], Message]] = {
         resolved_breach,
         resolved_no_data,
         hostile_data,
+        carried,
+        missing_rows,
+        escalated,
+        flapping,
+        repeated,
+        outage,
+        outage_ended,
         a_test,
     )
 }

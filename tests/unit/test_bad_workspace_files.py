@@ -15,7 +15,7 @@ import pytest
 from catalog import link_rules, loading, object_rules
 from catalog.contract import Contract
 from catalog.loading import load_contract
-from monitors import baseline_rules, cron, grouping_rules, rule_test_loading, schedule_loading
+from monitors import alerting_loading, baseline_rules, cron, grouping_rules, rule_test_loading, schedule_loading
 from monitors import loading as monitor_loading
 from monitors.loading import load_monitors
 from trivet.documents import read_yaml
@@ -111,6 +111,7 @@ def messages(module: ModuleType) -> set[str]:
         loading,
         object_rules,
         link_rules,
+        alerting_loading,
         monitor_loading,
         grouping_rules,
         baseline_rules,

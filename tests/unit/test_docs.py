@@ -20,7 +20,7 @@ import sqlalchemy as sa
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from alerts.states import AlertEvent, AlertKind, AlertState, DeliveryState
+from alerts.states import AlertEvent, AlertKind, AlertState, DeliveryState, MemberState
 from catalog.contract import Contract
 from catalog.expressions.checking import Scope, check_condition
 from catalog.expressions.satisfiability import never_faults
@@ -34,6 +34,7 @@ from cli.main import trivet
 from cli.schema import MODELS
 from ledger.entries import EntryType
 from ledger.verification.findings import DamageKind
+from monitors.alerting import Lasting, Threshold
 from resolver.candidates import Drop
 from resolver.outcome import ClaimVerdict
 from tests.markdown import blocks, code, prose, sections, tables
@@ -85,6 +86,7 @@ CODES: dict[str, type[Enum]] = {
     "Severities": Severity,
     "States of an alert": AlertState,
     "Kinds of an alert": AlertKind,
+    "States of a flagged member": MemberState,
     "Events of an alert": AlertEvent,
     "States of a delivery": DeliveryState,
     "Exit codes": Exit,
@@ -158,6 +160,10 @@ def default_text(field: FieldInfo) -> str:
             return "`{}`"
         case Enum():
             return f"`{value.value}`"
+        case Lasting():
+            return f"`{value.evaluations}`"
+        case Threshold():
+            return f"`{value}`"
         case int() | str() | Decimal():
             return f"`{value}`"
     raise AssertionError(f"no spelling for the default {value!r}")

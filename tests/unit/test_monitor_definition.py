@@ -16,7 +16,18 @@ from catalog.expressions.syntax import SyntaxFault, parse_condition
 from catalog.expressions.tree import Aggregate, AggregateFunction, Condition
 from catalog.loading import load_contract
 from catalog.periods import Period
-from monitors.definition import MonitorDefinition, NoDataPolicy, Schedule
+from monitors.alerting import (
+    AlertPolicy,
+    Escalation,
+    Flapping,
+    Lasting,
+    NoDataPolicy,
+    NoDataRule,
+    Repeat,
+    SeverityLevel,
+    Threshold,
+)
+from monitors.definition import MonitorDefinition, Schedule
 from monitors.grouping import Coverage, DayRange, Expectation, Grouping, LastPeriods
 from monitors.loading import MonitorsResult, load_monitors
 from monitors.rule_tests import RuleTest
@@ -51,14 +62,27 @@ monitors:
     samples: 5
     timeout: 30s
     enabled: false
-    severity: critical
+    severity: {warning: 1, critical: 5%}
     schedule: {cron: "0 6 * * MON-FRI", timezone: Australia/Sydney}
     catch_up: none
     delay: 2h
     jitter: 90s
     dst: {nonexistent: skip, ambiguous: both}
-    no_data: {alert: false, tolerate: 3}
+    no_data:
+      alert: false
+      tolerate: 3
+      for: 30m
+      severity: info
+      reasons:
+        right_missing: {tolerate: 2.5%, severity: critical, notify: [ops]}
+        timeout: {for: 3}
     for: 2
+    keep_firing_for: 1h
+    recover_when: rate > 21
+    judged_share: 0.5%
+    flapping: {changes: 3, of: 8}
+    repeat: {every: 4h, most: 3}
+    escalate: [{after: 30m, to: ops}, {after: 2h, to: payroll}]
     notify: [payroll, ops]
     owner: payroll-ops
     runbook: https://intranet.example/pay
@@ -119,8 +143,29 @@ def test_every_key_of_a_full_monitor_arrives() -> None:
             ambiguous=Ambiguous.BOTH,
             catch_up=CatchUp.NONE,
         ),
-        no_data=NoDataPolicy(alert=False, tolerate=3),
-        consecutive=2,
+        no_data=NoDataPolicy(
+            alert=False,
+            tolerate=Threshold(3),
+            lasting=Lasting(time=timedelta(minutes=30)),
+            severity=Severity.INFO,
+            reasons=(
+                NoDataRule("right_missing", None, Threshold(percent=Decimal("2.5")), None, Severity.CRITICAL, ("ops",)),
+                NoDataRule("timeout", lasting=Lasting(3)),
+            ),
+        ),
+        alerting=AlertPolicy(
+            fires_after=Lasting(2),
+            clears_after=Lasting(time=timedelta(hours=1)),
+            recover_when=parsed("rate > 21"),
+            levels=(
+                SeverityLevel(Severity.WARNING, Threshold(1)),
+                SeverityLevel(Severity.CRITICAL, Threshold(percent=Decimal(5))),
+            ),
+            flapping=Flapping(3, 8),
+            judged_share=Decimal("0.5"),
+            repeat=Repeat(timedelta(hours=4), 3),
+            escalate=(Escalation(timedelta(minutes=30), "ops"), Escalation(timedelta(hours=2), "payroll")),
+        ),
         notify=("payroll", "ops"),
         owner="payroll-ops",
         runbook="https://intranet.example/pay",
@@ -197,8 +242,8 @@ def test_every_default_of_a_smallest_monitor() -> None:
     assert definition == MonitorDefinition("a", "pay", parsed("rate < 20"), title="a")
     assert (definition.where, definition.timeout, definition.schedule) == (None, None, None)
     assert (definition.strict, definition.allow_empty, definition.enabled) == (False, False, True)
-    assert (definition.samples, definition.consecutive, definition.severity) == (100, 1, Severity.WARNING)
-    assert definition.no_data == NoDataPolicy(alert=True, tolerate=0)
+    assert (definition.samples, definition.alerting, definition.severity) == (100, AlertPolicy(), Severity.WARNING)
+    assert definition.no_data == NoDataPolicy(alert=True, tolerate=Threshold(0))
 
 
 def test_an_interval_is_a_schedule() -> None:
@@ -241,7 +286,7 @@ CHANGES: dict[str, Any] = {
     "severity": Severity.INFO,
     "schedule": Schedule(every=timedelta(hours=1)),
     "no_data": NoDataPolicy(alert=False),
-    "consecutive": 3,
+    "alerting": AlertPolicy(fires_after=Lasting(3), recover_when=parsed("rate > 21")),
     "notify": ("ops",),
     "owner": "someone",
     "runbook": "https://other.example",

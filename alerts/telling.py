@@ -1,0 +1,130 @@
+"""One outbox row for each address that is told, and the ledger's entry of what is told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+from alerts.routing import Routing, Target
+from alerts.states import AlertEvent, DeliveryState
+from alerts.status import AlertChange
+from alerts.tables import outbox
+from ledger.append import Draft
+from ledger.entries import EntryType
+from trivet.canonical import Json, content_hash
+from trivet.clock import utc_text
+
+PAYLOAD_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What is told of one alert, to whom, and when."""
+
+    monitor: str
+    """Or the outage."""
+    change: AlertChange
+    payload: str
+    """The message, as a webhook posts it."""
+    receivers: Sequence[str]
+    at: datetime
+
+
+def alert_key(monitor: str, change: AlertChange, target: Target) -> str:
+    """The one name of one notice to one address, the same on every attempt: 64 hex digits."""
+    parts: list[Json] = [target.receiver, target.number, monitor, change.episode, change.event, change.ordinal]
+    return content_hash(parts)
+
+
+def told_before(connection: sa.Connection, monitor: str, episode: int) -> list[str]:
+    """The receivers that were told of an episode, by name."""
+    statement = sa.select(outbox.c.receiver).where(outbox.c.monitor == monitor, outbox.c.episode == episode)
+    return list(connection.execute(statement.distinct().order_by(outbox.c.receiver)).scalars())
+
+
+def receivers_of(connection: sa.Connection, monitor: str, change: AlertChange, matched: Sequence[str]) -> list[str]:
+    """Who is told: those who match, and whoever was told of this episode before.
+
+    Of its end those are told who heard of it, and nobody else.
+    """
+    if change.event is AlertEvent.FIRED and not change.muted:
+        return list(matched)
+    if change.muted:
+        return []
+    before = told_before(connection, monitor, change.episode)
+    if change.event is AlertEvent.RESOLVED:
+        return before
+    return list(dict.fromkeys([*matched, *before]))
+
+
+def send(connection: sa.Connection, told: Told, routing: Routing) -> list[str]:
+    """Writes what is to be sent, and gives the keys of the rows."""
+    names = dict.fromkeys(told.receivers)
+    rows = [_outbox_row(told, target) for name in names for target in routing.receivers.get(name, ())]
+    if rows:
+        connection.execute(outbox.insert(), rows)
+    return [row["alert_key"] for row in rows]
+
+
+def draft_of(told: Told, keys: Iterable[str], about: dict[str, Json]) -> Draft:
+    """The ledger's entry of what was told, or would have been if nobody had silenced it.
+
+    Args:
+        told: what.
+        keys: the rows of the outbox.
+        about: what it follows from.
+    """
+    change = told.change
+    payload: dict[str, Json] = {
+        "schema": PAYLOAD_VERSION,
+        "monitor_id": told.monitor,
+        "event": change.event,
+        "kind": change.kind,
+        "was": change.was,
+        "since": utc_text(change.since),
+        "episode": change.episode,
+        "ordinal": change.ordinal,
+        "severity": change.severity,
+        **about,
+        **_more(change),
+        "alert_keys": list(keys),
+    }
+    return Draft(EntryType.ALERT_CHANGE, f"{told.monitor}/{change.episode}/{change.ordinal}", payload)
+
+
+def _more(change: AlertChange) -> dict[str, Json]:
+    """What is said only where there is something to say."""
+    found: dict[str, Json] = {
+        "was_severity": change.was_severity,
+        "carried": change.carried or None,
+        "held": change.held or None,
+        "gone": change.gone or None,
+        "reasons": list(change.reasons) or None,
+        "judged_share": list(change.share) if change.share else None,
+        "silenced": change.muted or None,
+        "to": change.to,
+        "by": change.by,
+    }
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _outbox_row(told: Told, target: Target) -> dict[str, Any]:
+    change, created = told.change, utc_text(told.at)
+    return {
+        "alert_key": alert_key(told.monitor, change, target),
+        "monitor": told.monitor,
+        "episode": change.episode,
+        "ordinal": change.ordinal,
+        "event": change.event.value,
+        "receiver": target.receiver,
+        "target": target.number,
+        "payload": told.payload,
+        "state": DeliveryState.PENDING.value,
+        "attempts": 0,
+        "next_attempt": created,
+        "created_at": created,
+    }

@@ -1,0 +1,253 @@
+"""Every scenario of `tests/cases/alerts/` over the real store, with recording, ledger and outbox, on both databases."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from alerts.keeping import flagged_members
+from alerts.message import Message
+from alerts.reading import alerts_of
+from alerts.recording import apply_all, status_of
+from alerts.reminders import acknowledge_alert, release_members, remind_due
+from alerts.rendering import body
+from alerts.routing import Routing, Target
+from alerts.silencing import silence_monitor
+from alerts.tables import outbox
+from alerts.wording import visible
+from ledger.entries import EntryType
+from ledger.reading import entries
+from ledger.verification.verify import verify_store
+from monitors.evaluation import Evaluation
+from tests.alert_scenarios import RECEIVERS, Scenario, Step, Told, as_json, duration, evaluation, scenarios, told_text
+from tests.integration.store import copied_store, migrated_store
+from tests.unit.test_alert_scenarios import Core, shown
+from trivet.clock import FixedClock
+from worker.recording import record_all
+from worker.stores import open_store, read_only
+
+ROUTING = Routing({name: (Target(name),) for name in RECEIVERS})
+ALL = scenarios()
+ONE_MONITOR = [item for item in ALL if not item.is_shared]
+SHARED = [item for item in ALL if item.is_shared]
+
+
+class Stored:
+    """Alerts in a store, as daemons and people move them."""
+
+    def __init__(self, scenario: Scenario, store: sa.Engine, reopen: Callable[[sa.Engine], sa.Engine]) -> None:
+        self.scenario, self.store, self._reopen = scenario, store, reopen
+        self._seen = 0
+        self._slots: set[tuple[str, float]] = set()
+
+    def take(self, step: Step) -> list[tuple[str, Told]]:
+        raw, names = step.raw, list(self.scenario.definitions)
+        if "restart" in raw:
+            self.store = self._reopen(self.store)
+        elif "acknowledge" in raw:
+            with self.store.begin() as connection:
+                acknowledge_alert(connection, raw.get("of", names[0]), raw["acknowledge"], step.now)
+        elif "release" in raw:
+            with self.store.begin() as connection:
+                release_members(connection, raw.get("of", names[0]), raw["release"], "left the company", step.now)
+        elif "silence" in raw:
+            with self.store.begin() as connection:
+                until = step.now + duration(raw["silence"])
+                silence_monitor(connection, raw.get("of", names[0]), "ana", "known", step.now, until)
+        elif "clock" in raw:
+            remind_due(self.store, self.scenario.definitions, ROUTING, FixedClock(step.now))
+        else:
+            self._evaluate(step)
+        return self._told()
+
+    def _evaluate(self, step: Step) -> None:
+        chosen = step.raw["of"].split() if "of" in step.raw else list(self.scenario.definitions)
+        with read_only(self.store).connect() as connection:
+            flagged = flagged_members(connection, chosen)
+        # The store takes one evaluation of a schedule for each slot: the second one is a person's.
+        again = int(any((name, step.slot) in self._slots for name in chosen))
+        self._slots |= {(name, step.slot) for name in chosen}
+        made = [
+            [evaluation(step, self.scenario.definitions[name], flagged.get(name, {}), daemon) for name in chosen]
+            for daemon in range(again, again + step.raw.get("daemons", 1))
+        ]
+        if len(made) == 1:
+            self._record(made[0])
+            return
+        ready = threading.Barrier(len(made))
+        threads = [threading.Thread(target=self._record, args=(batch, ready)) for batch in made]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    def _record(self, made: list[Evaluation], ready: threading.Barrier | None = None) -> None:
+        if ready is not None:
+            ready.wait()
+        with self.store.begin() as connection:
+            record_all(connection, made, [])
+            apply_all(connection, made, ROUTING)
+
+    def _told(self) -> list[tuple[str, Told]]:
+        """What the ledger says was told since the last look, and whether it waits in the outbox."""
+        with read_only(self.store).connect() as connection:
+            found = [item.content() for item in entries(connection, entry_type=EntryType.ALERT_CHANGE)]
+            keys = set(connection.execute(sa.select(outbox.c.alert_key)).scalars())
+        new, self._seen = found[self._seen :], len(found)
+        assert all(set(item["alert_keys"]) <= keys for item in new)
+        return [
+            (
+                item["monitor_id"],
+                Told(item["event"], item["kind"], item["severity"], bool(item["alert_keys"])),
+            )
+            for item in new
+        ]
+
+    def receivers(self) -> list[tuple[str, str]]:
+        """Everything that was to be sent, in order: event and receiver."""
+        # Disposed of, an engine opens anew.
+        order = (outbox.c.episode, outbox.c.ordinal, outbox.c.receiver)
+        with read_only(self.store).connect() as connection:
+            rows = connection.execute(sa.select(outbox.c.event, outbox.c.receiver).order_by(*order))
+            return [(row.event, row.receiver) for row in rows]
+
+
+def reopened(store: sa.Engine) -> sa.Engine:
+    url = store.url.render_as_string(hide_password=False)
+    store.dispose()
+    return open_store(url, create=False)
+
+
+def run(scenario: Scenario, store: sa.Engine) -> Stored:
+    """Runs one scenario over a store and over the core: they say the same, and what the scenario says."""
+    stored, core = Stored(scenario, store, reopened), Core(scenario)
+    try:
+        _run(scenario, stored, core)
+    finally:
+        stored.store.dispose()
+    return stored
+
+
+def _run(scenario: Scenario, stored: Stored, core: Core) -> None:
+    for step in scenario.steps:
+        expected = step.told(scenario.definition.severity.value)
+        assert [told for _, told in stored.take(step)] == expected, as_json(step)
+        core.take(step)
+        with read_only(stored.store).connect() as connection:
+            status = status_of(connection, scenario.definition.id)
+            flagged = flagged_members(connection, {scenario.definition.id}).get(scenario.definition.id, {})
+        if status is not None:
+            # Of two daemons either may be the first.
+            assert replace(status, evaluation_id=core.status.evaluation_id) == core.status, as_json(step)
+        assert flagged == {key: item for key, item in core.flagged.items() if item.is_followed}, as_json(step)
+    assert shown(core.status) == scenario.end
+    with read_only(stored.store).connect() as connection:
+        report = verify_store(connection)
+    assert report.damage == ()
+
+
+def run_shared(scenario: Scenario, store: sa.Engine) -> Stored:
+    """Runs a scenario of several monitors over a store."""
+    stored = Stored(scenario, store, reopened)
+    try:
+        for step in scenario.steps:
+            told = [told_text(monitor, item, names=True) for monitor, item in stored.take(step)]
+            assert told == step.texts, as_json(step)
+        with read_only(stored.store).connect() as connection:
+            assert verify_store(connection).damage == ()
+    finally:
+        stored.store.dispose()
+    return stored
+
+
+@pytest.fixture(scope="module")
+def empty_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[sa.Engine]:
+    engine = migrated_store(tmp_path_factory.mktemp("empty"))
+    yield engine
+    engine.dispose()
+
+
+@pytest.fixture
+def sqlite_store(empty_store: sa.Engine, tmp_path: Path) -> Iterator[sa.Engine]:
+    engine = copied_store(empty_store, tmp_path)
+    yield engine
+    engine.dispose()
+
+
+def marked(scenario: Scenario) -> Any:
+    return pytest.param(scenario, marks=[pytest.mark.slow] if scenario.is_slow else [], id=str(scenario))
+
+
+@pytest.mark.parametrize("scenario", [marked(item) for item in ALL])
+def test_sqlite_tells_what_the_scenario_says(scenario: Scenario, sqlite_store: sa.Engine) -> None:
+    told(scenario, sqlite_store)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scenario", ALL, ids=str)
+def test_postgresql_tells_what_the_scenario_says(scenario: Scenario, postgres_store: sa.Engine) -> None:
+    told(scenario, postgres_store)
+
+
+def told(scenario: Scenario, store: sa.Engine) -> list[tuple[str, str]]:
+    stored = run_shared(scenario, store) if scenario.is_shared else run(scenario, store)
+    return stored.receivers()
+
+
+NAMED = {scenario.name: scenario for scenario in ALL}
+
+
+def test_each_step_of_an_escalation_tells_its_own_receiver(sqlite_store: sa.Engine) -> None:
+    assert told(NAMED["nobody acknowledges, so the next receivers are told"], sqlite_store) == [
+        ("fired", "payroll"),
+        ("escalated", "duty"),
+        ("escalated", "chief"),
+        ("resolved", "chief"),
+        ("resolved", "duty"),
+        ("resolved", "payroll"),
+    ]
+
+
+def test_an_outage_is_one_notice_for_each_receiver(sqlite_store: sa.Engine) -> None:
+    sent = told(NAMED["a source that is away is told once for all its monitors"], sqlite_store)
+    assert sent == [("fired", "payroll"), ("resolved", "payroll")]
+
+
+def test_what_was_silenced_is_sent_to_nobody(sqlite_store: sa.Engine) -> None:
+    assert told(NAMED["what is silenced is written down and not sent"], sqlite_store) == []
+
+
+def test_five_hundred_monitors_on_one_dead_source_are_one_notice(sqlite_store: sa.Engine) -> None:
+    (one,) = NAMED["two outages of one source are two episodes"].definitions.values()
+    definitions = [replace(one, id=f"m{number:03}") for number in range(500)]
+    step = Step({"not_made": "engine_error", "says": "no such file"}, 0)
+    made = [evaluation(step, definition, ()) for definition in definitions]
+    with sqlite_store.begin() as connection:
+        record_all(connection, made, [])
+        apply_all(connection, made, ROUTING)
+    with read_only(sqlite_store).connect() as connection:
+        (row,) = connection.execute(sa.select(outbox)).all()
+        listed = alerts_of(connection)
+    message = Message.from_json(row.payload)
+    assert (message.monitor_count, len(message.monitors)) == (500, 10)
+    assert len(row.payload) < 2_000
+    assert "Not judged, 10 of 500:" in body(message, visible)
+    assert len([item for item in listed if item.outage is not None]) == 500
+
+
+@pytest.mark.slow
+def test_ten_thousand_members_in_breach_are_one_notice_of_readable_size(sqlite_store: sa.Engine) -> None:
+    stored = run(NAMED["ten thousand members in breach are one alert"], sqlite_store)
+    assert stored.receivers() == [("fired", "payroll"), ("changed", "payroll"), ("resolved", "payroll")]
+    with read_only(sqlite_store).connect() as connection:
+        payloads = connection.execute(sa.select(outbox.c.payload)).scalars().all()
+    assert max(map(len, payloads)) < 4_000
+    texts = [body(Message.from_json(payload), visible) for payload in payloads]
+    assert any("Breached, 10 of 10,000:" in text for text in texts)
+    assert any("1 was breach, now unjudged, 1 of them not there any more" in text for text in texts)

@@ -1,0 +1,21 @@
+"""What the clock makes due of alerts that fire, by the monitors that are in force."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from alerts.reminders import remind_due
+from alerts.routing import Routing
+from trivet.clock import Clock
+from worker.in_force import InForce
+
+
+def remind(store: sa.Engine, in_force: InForce, routing: Routing, clock: Clock) -> None:
+    """Writes down which alerts are to be told again, or to somebody else; nothing where nothing is in force.
+
+    Raises:
+        UnavailableError: the store cannot be used.
+    """
+    found = in_force.current()
+    if found is not None:
+        remind_due(store, {item.id: item for item in found.monitors}, routing, clock)
