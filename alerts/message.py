@@ -25,6 +25,7 @@ MOST_MEMBERS = 10
 _LONGEST_VALUE = 500
 _LONGEST_TEXT = 1_000
 _MOST_OPERANDS = 20
+_MOST_PLACES = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,8 @@ class ShownMember:
     key: Mapping[str, str | None]
     operands: Mapping[str, str | None]
     reason: str | None = None
+    provenance: tuple[str, ...] = ()
+    """Where its row, and each deciding linked row, was read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +87,8 @@ class Message:
     members: tuple[ShownMember, ...] = ()
     owner: str = ""
     runbook: str = ""
+    contract: str = ""
+    """Name and version of the contract that it was judged by."""
     was_severity: Severity | None = None
     """For `changed`: how loud it was before."""
     carried: int = 0
@@ -103,10 +108,7 @@ class Message:
         """As the outbox keeps it: ASCII, in the envelope that Standard Webhooks 1.0 recommends."""
         data = {name: getattr(self, name) for name in _DATA}
         data["counts"], data["no_data_reasons"] = dict(self.counts), dict(self.no_data_reasons)
-        data["members"] = [
-            {"verdict": item.verdict, "key": dict(item.key), "operands": dict(item.operands), "reason": item.reason}
-            for item in self.members
-        ]
+        data["members"] = [_member_json(item) for item in self.members]
         data["missing"] = [
             {"link": item.link, "object": item.object, "key": dict(item.key), "members": item.members}
             for item in self.missing
@@ -125,7 +127,7 @@ class Message:
             # A message from before there was a key says nothing of it.
             data: dict[str, Any] = {name: document["data"][name] for name in _DATA if name not in _LATER}
             data |= {name: document["data"].get(name, _LATER[name]) for name in _LATER}
-            data["members"] = tuple(ShownMember(**item) for item in data["members"])
+            data["members"] = tuple(_member_of(item) for item in data["members"])
             data["severity"] = Severity(data["severity"])
             data["kind"], data["was"] = _kind(data["kind"]), _kind(data["was"])
             data["was_severity"] = Severity(data["was_severity"]) if data["was_severity"] else None
@@ -139,6 +141,7 @@ class Message:
 
 _DATA = tuple(name for name in Message.__dataclass_fields__ if name not in ("event", "at"))
 _LATER: Mapping[str, Any] = {
+    "contract": "",
     "was_severity": None,
     "carried": 0,
     "gone": 0,
@@ -178,6 +181,7 @@ def message_of(change: AlertChange, made: Evaluation, ledger_seq: int | None) ->
         members=tuple(_shown(item) for item in (*made.breached, *made.undecided)[:MOST_MEMBERS]),
         owner=_capped(definition.owner),
         runbook=_capped(definition.runbook),
+        contract=_capped(f"{made.contract['id']} {made.contract['version']}"),
         was_severity=change.was_severity,
         carried=change.carried,
         gone=change.gone,
@@ -236,12 +240,37 @@ def _kind(text: str | None) -> AlertKind | None:
     return None if text is None else AlertKind(text)
 
 
+def _member_json(member: ShownMember) -> dict[str, Any]:
+    return {
+        "verdict": member.verdict,
+        "key": dict(member.key),
+        "operands": dict(member.operands),
+        "reason": member.reason,
+        "provenance": list(member.provenance),
+    }
+
+
+def _member_of(document: Mapping[str, Any]) -> ShownMember:
+    return ShownMember(**{**document, "provenance": tuple(document.get("provenance", ()))})
+
+
+def _place(found: Mapping[str, str | int | None]) -> str:
+    """A place as `sources/pay.csv, row 14`: the document first, and its table only where there is no document."""
+    told = {name: str(value) for name, value in found.items() if name != "of" and value is not None}
+    document = told.pop("document", None)
+    if document is not None:
+        told.pop("table", None)
+    parts = ([document] if document is not None else []) + [f"{name} {value}" for name, value in told.items()]
+    return _value(", ".join(parts))
+
+
 def _shown(member: Member) -> ShownMember:
     return ShownMember(
         member.verdict.value,
         _values(member.key),
         _values({name: value for name, value in member.operands.items() if name not in member.key}),
         member.reason.value if member.reason else None,
+        tuple(_place(item) for item in member.provenance[:_MOST_PLACES]),
     )
 
 

@@ -14,6 +14,7 @@ from trivet.verdicts import NotMadeReason, Reason, SlotCause, Verdict
 Shown = Callable[[str], str]
 """`visible` or `inactive` of `alerts/wording.py`."""
 
+ITEM = "- "
 _LONGEST_SUBJECT = 200
 _LONGEST_LINE = 300
 _LONGEST_CELL = 60
@@ -23,6 +24,9 @@ _ABOUT = {
     AlertKind.NO_DATA: "no data",
     AlertKind.UNJUDGED: "was breach, now unjudged",
 }
+
+
+_WANTS_SOMEBODY = (AlertEvent.FIRED, AlertEvent.CHANGED, AlertEvent.REPEATED, AlertEvent.ESCALATED)
 
 
 def subject(message: Message) -> str:
@@ -35,7 +39,12 @@ def subject(message: Message) -> str:
 
 def body(message: Message, shown: Shown) -> str:
     """The rest: badge and reasons, members, and where to look."""
-    return "\n".join(shortened(line, _LONGEST_LINE) for line in _lines(message, shown))
+    return "\n".join(lines(message, shown))
+
+
+def lines(message: Message, shown: Shown) -> Iterator[str]:
+    """The same, line by line. One that begins with `ITEM` belongs to the list that the line before it begins."""
+    return (shortened(line, _LONGEST_LINE) for line in _lines(message, shown))
 
 
 def _happened(message: Message) -> str:
@@ -98,6 +107,8 @@ def _lines(message: Message, shown: Shown) -> Iterator[str]:
         yield f"judged: {message.judged_share[1]}% of all members, before {message.judged_share[0]}%"
     if message.event is not AlertEvent.RESOLVED:
         yield from _carried(message)
+    if message.counts:
+        yield f"{message.counts['population']:,} members, {message.counts[Verdict.COMPLIANT]:,} of them compliant"
     yield f"monitor {message.monitor}, slot {message.slot}, since {message.since}"
     for verdict, heading in ((Verdict.BREACH, "Breached"), (Verdict.NO_DATA, "Not decided")):
         of_verdict = [item for item in message.members if item.verdict == verdict]
@@ -107,6 +118,10 @@ def _lines(message: Message, shown: Shown) -> Iterator[str]:
     if message.ledger_seq is not None:
         yield f"Recorded: trivet ledger show {message.ledger_seq}"
     yield f"All members, as of now: trivet evaluate {message.monitor} --dry-run --json"
+    if message.event in _WANTS_SOMEBODY:
+        yield f"Take it on: trivet alerts ack {message.monitor} --owner NAME"
+    if message.contract:
+        yield f"Contract: {visible(message.contract)}"
     if message.runbook:
         yield f"Runbook: {visible(message.runbook)}"
     if message.owner:
@@ -135,7 +150,7 @@ def _missing(message: Message, shown: Shown) -> Iterator[str]:
         yield "Missing rows:"
     for item in message.missing:
         count = f"{item.members:,} member{'' if item.members == 1 else 's'}"
-        yield f"- {visible(item.object)} has none for {_pairs(item.key, shown)}: {count}"
+        yield f"{ITEM}{visible(item.object)} has none for {_pairs(item.key, shown)}: {count}"
 
 
 def _outage(message: Message, shown: Shown) -> Iterator[str]:
@@ -151,7 +166,7 @@ def _outage(message: Message, shown: Shown) -> Iterator[str]:
         few = len(message.monitors) < message.monitor_count
         total = f", {len(message.monitors)} of {message.monitor_count:,}" if few else ""
         yield f"Not judged{total}:"
-        yield from (f"- {visible(name)}" for name in message.monitors)
+        yield from (f"{ITEM}{visible(name)}" for name in message.monitors)
 
 
 def _finding(message: Message) -> str:
@@ -172,7 +187,9 @@ def _members(members: Sequence[ShownMember], heading: str, total: int, shown: Sh
         parts = [_pairs(item.key, shown), _pairs(item.operands, shown)]
         if item.reason:
             parts.append(f"{item.reason} ({REASONS[Reason(item.reason)]})")
-        yield "- " + "; ".join(part for part in parts if part)
+        if item.provenance:
+            parts.append("read from " + " and ".join(_cell(place, shown) for place in item.provenance))
+        yield ITEM + "; ".join(part for part in parts if part)
 
 
 def _pairs(values: Mapping[str, str | None], shown: Shown) -> str:

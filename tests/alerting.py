@@ -36,7 +36,8 @@ def a_monitor(**changes: Any) -> MonitorDefinition:
 def breached(number: int, **operands: str | None) -> Member:
     """A breached member."""
     shown = operands or {"hourly_rate": "27.10", "governed_by.min_hourly_rate": "28.04"}
-    return Member(Verdict.BREACH, {"employee_id": f"E{1000 + number}"}, shown, ())
+    read = ({"of": "employee_pay", "document": "sources/pay.csv", "table": "pay", "row": 2 + number},)
+    return Member(Verdict.BREACH, {"employee_id": f"E{1000 + number}"}, shown, read)
 
 
 def undecided(number: int, reason: Reason = Reason.RIGHT_MISSING, **operands: str | None) -> Member:

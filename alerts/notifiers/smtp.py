@@ -16,6 +16,7 @@ from alerts.message import Message
 from alerts.notifiers.deadline import Deadline
 from alerts.notifiers.port import Ending, MaybeSent, Notice, NotSent, Sent
 from alerts.rendering import body, subject
+from alerts.rendering_html import html
 from alerts.wording import inactive
 from trivet.clock import Clock
 from trivet.receiver_settings import SmtpSettings
@@ -116,6 +117,7 @@ class SmtpNotifier:
         # RFC 3834: no program is to answer it.
         mail["Auto-Submitted"] = "auto-generated"
         mail.set_content(body(message, inactive), cte="quoted-printable")
+        mail.add_alternative(html(message), subtype="html", cte="quoted-printable")
         return mail
 
 

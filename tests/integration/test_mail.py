@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
+from email.message import EmailMessage
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,13 @@ def notifier(server: MailServer, *, seconds: float = 5, **settings: Any) -> Smtp
     )
 
 
+def text_of(mail: EmailMessage, kind: str = "plain") -> str:
+    """One of the forms of a mail, of which its reader shows one."""
+    part = mail.get_body((kind,))
+    assert part is not None
+    return str(part.get_content())
+
+
 def test_a_mail_carries_subject_and_body_and_says_who_and_when(server: MailServer) -> None:
     assert notifier(server).send(a_breach()) == Sent()
     (mail,) = server.mails
@@ -69,8 +77,9 @@ def test_a_mail_carries_subject_and_body_and_says_who_and_when(server: MailServe
     assert mail["Message-ID"] == f"<{'b' * 64}@example.org>"
     assert mail["Auto-Submitted"] == "auto-generated"
     assert mail["Date"].datetime == START
-    assert mail.get_content_type() == "text/plain"
-    assert "- employee_id E1000; hourly_rate 27.10" in mail.get_content()
+    assert [part.get_content_type() for part in mail.iter_parts()] == ["text/plain", "text/html"]
+    assert "<li>employee_id E1000; hourly_rate 27.10" in text_of(mail, "html")
+    assert "- employee_id E1000; hourly_rate 27.10" in text_of(mail)
 
 
 def test_text_from_data_stays_text_and_adds_no_header_and_no_recipient(server: MailServer) -> None:
@@ -84,8 +93,8 @@ def test_text_from_data_stays_text_and_adds_no_header_and_no_recipient(server: M
     assert "Bcc" not in mail
     assert mail["Subject"].startswith("[critical] Paid below\\r\\nBcc: evil@example.org")
     assert "Zoë" in mail["Subject"]
-    assert "MAIL FROM" in mail.get_content()
-    assert "\u202e" not in mail.get_content()
+    assert "MAIL FROM" in text_of(mail)
+    assert "\u202e" not in text_of(mail)
 
 
 def test_the_id_of_a_mail_is_the_same_on_every_attempt(server: MailServer) -> None:

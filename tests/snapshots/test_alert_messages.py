@@ -1,4 +1,4 @@
-"""What is told is what `tests/snapshots/alerts/` holds: NAME.txt for chat and mail, NAME.json for webhooks.
+"""What is told is what `tests/snapshots/alerts/` holds: NAME.txt for chat, NAME.html for mail, NAME.json for webhooks.
 
 `python -m tests.snapshots.test_alert_messages` writes the files anew; look at the difference before it is kept.
 """
@@ -6,8 +6,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
+from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,7 @@ import pytest
 from alerts.message import Message, message_of, outage_message, probe_message
 from alerts.outages import outage_of
 from alerts.rendering import body, subject
+from alerts.rendering_html import html
 from alerts.states import AlertEvent, AlertKind
 from alerts.status import AlertChange
 from alerts.wording import inactive, visible
@@ -174,6 +177,7 @@ def test_a_message_reads_as_its_snapshot(name: str) -> None:
     message = MESSAGES[name]()
     assert as_text(message) == (FOLDER / f"{name}.txt").read_text("utf-8")
     assert as_json(message) == (FOLDER / f"{name}.json").read_text("utf-8")
+    assert html(message) == (FOLDER / f"{name}.html").read_text("utf-8")
 
 
 def test_every_snapshot_belongs_to_a_message() -> None:
@@ -197,6 +201,63 @@ def test_data_carries_no_control_character_link_or_mention_into_chat() -> None:
     assert max(map(len, text.splitlines())) <= 300
 
 
+class Read(HTMLParser):
+    """What a mail program makes of HTML: its elements, their attributes, and its text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[str] = []
+        self.links: list[str] = []
+        self.texts: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append(tag)
+        self.links += [
+            str(value) for name, value in attrs if name not in ("style", "lang", "charset", "content", "name")
+        ]
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_mail_says_what_chat_says_and_holds_nothing_that_is_fetched_or_run(name: str) -> None:
+    message = MESSAGES[name]()
+    read = Read(html(message))
+    assert set(read.elements) <= {"html", "head", "meta", "title", "body", "div", "h1", "p", "strong", "ul", "li", "a"}
+    assert read.links == ([message.runbook] if message.runbook else [])
+    said = [line.removeprefix("- ") for line in as_text(message).splitlines() if line]
+    for line in said:
+        assert line in "".join(read.texts)
+
+
+def test_markup_in_data_is_text_in_mail() -> None:
+    member = breached(1, note="<img src=x onerror=alert(1)><script>1</script>&amp;")
+    made = an_evaluation(breaches=1, members=((member,), ()))
+    read = Read(html(message_of(change(AlertEvent.FIRED, AlertKind.BREACH), made, 12)))
+    assert "img" not in read.elements
+    assert "script" not in read.elements
+    assert "<img src=x onerror=alert(1)><script>1</script>&amp;" in "".join(read.texts)
+
+
+_NUMBER = re.compile(r"\d[\d,.:+\-TZ]*\d|\d")
+
+
+# What hostile data has of control characters is shown by their numbers.
+@pytest.mark.parametrize("name", sorted(MESSAGES.keys() - {"hostile_data"}))
+def test_every_number_that_is_told_stands_in_what_was_recorded(name: str) -> None:
+    """In the evaluation, its ledger entry or the alert; but for how many are shown of all, which is counted here."""
+    message = MESSAGES[name]()
+    known = {found.replace(",", "") for found in _NUMBER.findall(message.to_json())}
+    shown = {str(sum(item.verdict == verdict for item in message.members)) for verdict in Verdict}
+    shown |= {str(len(message.monitors))}
+    for text in (subject(message), body(message, visible), html(message).split("<h1", 1)[1].split(">", 1)[1]):
+        plain = "".join(Read(text).texts)
+        told = {found.replace(",", "") for found in _NUMBER.findall(plain)}
+        assert told <= known | shown, told - known - shown
+
+
 def test_text_that_needs_no_taming_is_left_as_it_is() -> None:
     for text in ("27.10", "E1012", "Zoë O'Brien", "<0.05", "see note 2.", "a.b"):
         assert inactive(text) == visible(text) == text
@@ -212,3 +273,4 @@ if __name__ == "__main__":
     for name, make in MESSAGES.items():
         (FOLDER / f"{name}.txt").write_text(as_text(make()), "utf-8")
         (FOLDER / f"{name}.json").write_text(as_json(make()), "utf-8")
+        (FOLDER / f"{name}.html").write_text(html(make()), "utf-8")
