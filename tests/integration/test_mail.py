@@ -28,7 +28,7 @@ from tests.integration.mail_server import Doing, MailServer, running_mail_server
 from trivet.clock import FixedClock
 from trivet.receiver_settings import ReceiverSettings, SmtpSettings
 from trivet.references import Secret, SecretRef
-from trivet.verdicts import Verdict
+from trivet.verdicts import Severity, Verdict
 
 CANARY = "hunter2hunter2"
 NOTICE = Notice("k" * 64, probe_message("payroll", START).to_json())
@@ -37,7 +37,7 @@ HOST = "127.0.0.1"
 
 
 def a_breach(member: Member | None = None, title: str | None = None) -> Notice:
-    change = AlertChange(AlertEvent.FIRED, AlertKind.BREACH, None, 1, 1, START)
+    change = AlertChange(AlertEvent.FIRED, AlertKind.BREACH, None, 1, 1, START, Severity.CRITICAL)
     made = an_evaluation(breaches=1, members=((member,), ()) if member else None)
     if title is not None:
         made = replace(made, definition=replace(made.definition, title=title))
