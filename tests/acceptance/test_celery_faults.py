@@ -41,14 +41,12 @@ from tests.acceptance.daemons import (
 )
 from tests.acceptance.files import replace_in
 from tests.integration.servers import PostgresServer, RedisServer, postgres, redis_server
-from tests.integration.store import MIGRATIONS
 from trivet.settings import load_settings
 from trivet.verdicts import SlotCause
 from worker.app import make_app
 from worker.bootstrap import Wiring
 from worker.claims import MOST_ATTEMPTS
 from worker.processes import DaemonKind
-from worker.stores import upgrade_store
 from worker.tables import SlotState, evaluation, slot
 from worker.tasks import EVALUATE_BATCH
 
@@ -111,9 +109,8 @@ class Site:
 def site(small: Path, postgres: PostgresServer) -> Iterator[Site]:
     replace_in(small / "monitors" / "example.yaml", "every: 1h", "every: 2s")
     with ExitStack() as stack:
-        url = postgres.new_database()
+        url = postgres.new_store()
         store, broker = stack.enter_context(opened(url)), stack.enter_context(redis_server())
-        upgrade_store(store, MIGRATIONS)
         environment = QUICK | {
             "TRIVET_STORE__URL": url,
             "TRIVET_SCHEDULER__MODE": "celery",

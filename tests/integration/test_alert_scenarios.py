@@ -111,11 +111,14 @@ class Stored:
 
     def receivers(self) -> list[tuple[str, str]]:
         """Everything that was to be sent, in order: event and receiver."""
-        # Disposed of, an engine opens anew.
         order = (outbox.c.episode, outbox.c.ordinal, outbox.c.receiver)
-        with read_only(self.store).connect() as connection:
-            rows = connection.execute(sa.select(outbox.c.event, outbox.c.receiver).order_by(*order))
-            return [(row.event, row.receiver) for row in rows]
+        try:
+            with read_only(self.store).connect() as connection:
+                rows = connection.execute(sa.select(outbox.c.event, outbox.c.receiver).order_by(*order))
+                return [(row.event, row.receiver) for row in rows]
+        finally:
+            # Disposed of before, the engine opened anew.
+            self.store.dispose()
 
 
 def reopened(store: sa.Engine) -> sa.Engine:
