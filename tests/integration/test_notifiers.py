@@ -30,6 +30,7 @@ from trivet.errors import InputError
 from trivet.findings import Finding
 from trivet.references import Secret, SecretRef, refused_webhook_url
 from trivet.settings import ReceiverSettings, load_settings
+from trivet.verdicts import Severity
 
 CANARY = "hunter2hunter2"
 KEY = bytes(range(32))
@@ -38,7 +39,7 @@ NOTICE = Notice("k" * 64, probe_message("payroll", START).to_json())
 
 
 def a_breach() -> Notice:
-    change = AlertChange(AlertEvent.FIRED, AlertKind.BREACH, None, 1, 1, START)
+    change = AlertChange(AlertEvent.FIRED, AlertKind.BREACH, None, 1, 1, START, Severity.CRITICAL)
     return Notice("b" * 64, message_of(change, an_evaluation(breaches=1), 7).to_json())
 
 
