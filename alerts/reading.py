@@ -13,6 +13,8 @@ from alerts.routing import Target
 from alerts.states import AlertEvent, AlertState, DeliveryState
 from alerts.status import AlertStatus
 from alerts.tables import alert, outbox
+from trivet.errors import UsageError
+from trivet.findings import did_you_mean
 
 _ORDER = {AlertState.FIRING: 0, AlertState.ACKNOWLEDGED: 1, AlertState.PENDING: 2, AlertState.QUIET: 3}
 
@@ -61,6 +63,19 @@ def alert_of(connection: sa.Connection, monitor: str) -> NamedAlert | None:
     """One monitor's alert, or an outage's; None before its first evaluation."""
     row = connection.execute(sa.select(alert).where(alert.c.monitor == monitor)).one_or_none()
     return None if row is None else _named(row)
+
+
+def required_alert(connection: sa.Connection, monitor: str) -> NamedAlert:
+    """One monitor's alert, or an outage's.
+
+    Raises:
+        UsageError: no evaluation of it moved an alert yet; it names the nearest that was moved.
+    """
+    found = alert_of(connection, monitor)
+    if found is None:
+        known = [item.monitor for item in alerts_of(connection)]
+        raise UsageError(f"no evaluation of '{monitor}' moved an alert yet{did_you_mean(monitor, known)}")
+    return found
 
 
 def _named(row: sa.Row[Any]) -> NamedAlert:

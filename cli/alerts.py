@@ -7,14 +7,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import click
-import sqlalchemy as sa
 
 from alerts.delivery import DeliveryReport
 from alerts.message import probe_message
 from alerts.notifiers.build import build_notifiers
 from alerts.notifiers.port import Notice, Sent
 from alerts.outages import PREFIX
-from alerts.reading import Delivery, NamedAlert, alert_of, alerts_of, deliveries
+from alerts.reading import Delivery, NamedAlert, alerts_of, deliveries, required_alert
 from alerts.reminders import acknowledge_alert, release_members
 from alerts.routing import Target
 from alerts.states import AlertKind
@@ -63,7 +62,7 @@ def list_(invocation: Invocation) -> int:
 def show(invocation: Invocation, monitor: str, last: int) -> int:
     """How the alert of MONITOR stands, and who was told what."""
     with read_only(invocation.wiring().store(create=False)).connect() as connection:
-        found = _known(connection, monitor)
+        found = required_alert(connection, monitor)
         told = deliveries(connection, monitor, last)
     if invocation.output.as_json:
         listed = [_delivery_json(item) for item in told]
@@ -94,7 +93,7 @@ def ack(invocation: Invocation, monitor: str, owner: str) -> int:
     store = wiring.store(create=False)
     now = store_clock(store, wiring.clock).now()
     with store.begin() as connection:
-        _known(connection, monitor)
+        required_alert(connection, monitor)
         change = acknowledge_alert(connection, monitor, by, now)
     if invocation.output.as_json:
         document = {"monitor": monitor, "episode": change.episode, "acknowledged_by": by, "at": utc_text(now)}
@@ -115,7 +114,7 @@ def release(invocation: Invocation, monitor: str, owner: str, reason: str) -> in
     store = wiring.store(create=False)
     now = store_clock(store, wiring.clock).now()
     with store.begin() as connection:
-        _known(connection, monitor)
+        required_alert(connection, monitor)
         change = release_members(connection, monitor, by, why, now)
     if invocation.output.as_json:
         document = {
@@ -128,14 +127,6 @@ def release(invocation: Invocation, monitor: str, owner: str, reason: str) -> in
         invocation.output.document(document)
     invocation.output.print(f"{monitor}: {change.gone:,} released; the next evaluation judges without them")
     return Exit.FINE
-
-
-def _known(connection: sa.Connection, monitor: str) -> NamedAlert:
-    found = alert_of(connection, monitor)
-    if found is None:
-        known = [item.monitor for item in alerts_of(connection)]
-        raise UsageError(f"no evaluation of '{monitor}' moved an alert yet{did_you_mean(monitor, known)}")
-    return found
 
 
 def _said(option: str, text: str) -> str:
