@@ -65,11 +65,11 @@ def alert_of(connection: sa.Connection, monitor: str) -> NamedAlert | None:
     return None if row is None else _named(row)
 
 
-def known_alert(connection: sa.Connection, monitor: str) -> NamedAlert:
+def required_alert(connection: sa.Connection, monitor: str) -> NamedAlert:
     """One monitor's alert, or an outage's.
 
     Raises:
-        UsageError: there is none of that name, and which name is like it.
+        UsageError: no evaluation of it moved an alert yet; it names the nearest that was moved.
     """
     found = alert_of(connection, monitor)
     if found is None:

@@ -14,7 +14,7 @@ from alerts.delivery import DeliveryReport
 from alerts.message import probe_message
 from alerts.notifiers.port import Notice, Sent
 from alerts.outages import PREFIX
-from alerts.reading import Delivery, NamedAlert, alerts_of, deliveries, known_alert
+from alerts.reading import Delivery, NamedAlert, alerts_of, deliveries, required_alert
 from alerts.reminders import acknowledge_alert, release_members
 from alerts.routing import Target
 from alerts.states import AlertKind, DeliveryState
@@ -64,7 +64,7 @@ def list_(invocation: Invocation) -> int:
 def show(invocation: Invocation, monitor: str, last: int) -> int:
     """How the alert of MONITOR stands, and who was told what."""
     with read_only(invocation.wiring().store(create=False)).connect() as connection:
-        found = known_alert(connection, monitor)
+        found = required_alert(connection, monitor)
         told = deliveries(connection, monitor, last)
     if invocation.output.as_json:
         listed = [_delivery_json(item) for item in told]
@@ -95,7 +95,7 @@ def ack(invocation: Invocation, monitor: str, owner: str) -> int:
     store = wiring.store(create=False)
     now = store_clock(store, wiring.clock).now()
     with store.begin() as connection:
-        known_alert(connection, monitor)
+        required_alert(connection, monitor)
         change = acknowledge_alert(connection, monitor, by, now)
     if invocation.output.as_json:
         document = {"monitor": monitor, "episode": change.episode, "acknowledged_by": by, "at": utc_text(now)}
@@ -116,7 +116,7 @@ def release(invocation: Invocation, monitor: str, owner: str, reason: str) -> in
     store = wiring.store(create=False)
     now = store_clock(store, wiring.clock).now()
     with store.begin() as connection:
-        known_alert(connection, monitor)
+        required_alert(connection, monitor)
         change = release_members(connection, monitor, by, why, now)
     if invocation.output.as_json:
         document = {

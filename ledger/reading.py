@@ -79,6 +79,8 @@ def entry_named(connection: sa.Connection, text: str) -> LedgerEntry:
     matches = [item for kind in EntryType if (item := entry_about(connection, kind, text)) is not None]
     if not matches:
         raise UsageError(f"the ledger has no entry '{text}'; `trivet ledger show` lists the last ones")
+    # Moves of members are about an evaluation too; who names one means itself.
+    matches = [item for item in matches if item.entry_type is not EntryType.MEMBER_CHANGES] or matches
     if len(matches) > 1:
         numbers = ", ".join(f"{item.seq} ({item.entry_type})" for item in matches)
         raise UsageError(f"more than one entry is about '{text}': {numbers}; give the number of one")

@@ -320,6 +320,6 @@ def test_two_evaluations_at_once_make_one_store_and_are_both_recorded(small: Pat
     entries = rows_of(small)["ledger_entry"]
     # One of them is the first to find the breach, and moves the alert.
     texts = ["contract_published", "definition_published"]
-    assert [row[1] for row in entries] == [*texts, "evaluation", "alert_change", "evaluation"]
+    assert [row[1] for row in entries] == [*texts, "evaluation", "member_changes", "alert_change", "evaluation"]
     assert sorted(end.document["ledger_seq"] for end in ended) == [row[0] for row in entries if row[1] == "evaluation"]
     assert trivet("ledger", "verify", at=small).code == 0

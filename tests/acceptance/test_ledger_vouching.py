@@ -202,7 +202,7 @@ def test_an_export_for_other_programs_is_in_columns(workspace: Path, tmp_path: P
     folder = tmp_path / "parquet"
     assert trivet("ledger", "export", folder, "--format", "parquet", at=workspace).code == 0
     assert sorted(file.name for file in folder.iterdir()) == [
-        f"{name}.parquet" for name in ("audit", "entries", "evaluation", "member", "outcome")
+        f"{name}.parquet" for name in ("audit", "entries", "evaluation", "member", "member_change", "outcome")
     ]
     entries = duckdb.sql(f"SELECT count(*), max(seq) FROM '{folder / 'entries.parquet'}'").fetchall()
     held = len(rows_of(workspace)["ledger_entry"])

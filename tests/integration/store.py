@@ -54,7 +54,16 @@ def lift_guards(connection: sa.Connection) -> None:
         for name in connection.exec_driver_sql(names).scalars().all():
             connection.exec_driver_sql(f"DROP TRIGGER {name}")
         return
-    for table in ("ledger_entry", "ledger_head", "evaluation", "audit", "member", "measure", "outcome"):
+    for table in (
+        "ledger_entry",
+        "ledger_head",
+        "evaluation",
+        "audit",
+        "member",
+        "measure",
+        "member_change",
+        "outcome",
+    ):
         connection.exec_driver_sql(f"ALTER TABLE {table} DISABLE TRIGGER USER")
 
 

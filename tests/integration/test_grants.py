@@ -58,6 +58,7 @@ def test_the_role_cannot_change_what_was_recorded(as_role: sa.Engine, tmp_path: 
         "DELETE FROM ledger_head",
         "UPDATE member SET verdict = 'compliant'",
         "UPDATE measure SET value = '7'",
+        "UPDATE member_change SET state = 'compliant'",
         "DELETE FROM evaluation",
         "TRUNCATE audit CASCADE",
         "DROP TRIGGER ledger_entry_update ON ledger_entry",

@@ -10,13 +10,14 @@ from ledger.verification.verify import verify_store
 from tests.integration.store import record_evaluation, record_silence
 from worker.stores import read_only
 
-FIXED = ("ledger_entry", "evaluation", "audit", "member", "measure", "outcome")
+FIXED = ("ledger_entry", "evaluation", "audit", "member", "measure", "member_change", "outcome")
 CHANGES = {
     "ledger_entry": "payload = '{}'",
     "evaluation": "verdict = 'compliant'",
     "audit": "count = 0",
     "member": "partial = NOT partial",
     "measure": "value = '7'",
+    "member_change": "state = 'compliant'",
     "outcome": "state = 'ANSWER'",
 }
 OUTCOME = (
@@ -24,12 +25,16 @@ OUTCOME = (
     " contract_hash, document, candidates, salt) VALUES ('Q1', '', '', 'who?', 'ABSTAIN', 'no_data', '', '', '', '{}',"
     " '[]', 'aa')"
 )
+MEMBER_CHANGE = (
+    "INSERT INTO member_change (evaluation_id, ordinal, member_key, state, salt) VALUES ('E1', 1, '{}', 'breach', 'aa')"
+)
 
 
 @pytest.fixture
 def store(any_store: sa.Engine) -> sa.Engine:
     with any_store.begin() as connection:
         connection.exec_driver_sql(OUTCOME)
+        connection.exec_driver_sql(MEMBER_CHANGE)
         record_evaluation(connection, "E1", measures=2)
         record_silence(connection, "S1")
     return any_store
@@ -75,7 +80,7 @@ def test_the_guards_let_the_ledger_grow(store: sa.Engine) -> None:
         record_evaluation(connection, "E2", slot="2026-12-01T06:00:00")
     with read_only(store).connect() as connection:
         report = verify_store(connection)
-        assert (report.entries, [item.kind for item in report.damage]) == (3, ["orphan_rows"])
+        assert (report.entries, [item.kind for item in report.damage]) == (3, ["orphan_rows"] * 2)
 
 
 @pytest.mark.parametrize(("seq", "subject"), [(9, "S9"), (1, "S9"), (3, "S1")])
