@@ -30,6 +30,9 @@ class Clause(StrEnum):
     CERTIFIED_JOIN = "certified_join"
     KNOWN_COLUMNS = "known_columns"
     GOVERNED_SOURCE = "governed_source"
+    FAN_OUT = "fan_out"
+    ADDITIVITY = "additivity"
+    COST = "cost"
     SENSITIVE = "sensitive"
 
 

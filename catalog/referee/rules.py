@@ -7,7 +7,10 @@ from dataclasses import dataclass
 
 from catalog.contract import Contract
 from catalog.referee.certified import CertificateLine, Clause, Purpose
+from catalog.referee.clauses.additivity import additivity
 from catalog.referee.clauses.certified_join import certified_join, joined_links
+from catalog.referee.clauses.cost import cost
+from catalog.referee.clauses.fan_out import fan_out
 from catalog.referee.clauses.function_allow_list import function_allow_list
 from catalog.referee.clauses.governed_source import governed_source
 from catalog.referee.clauses.known_columns import known_columns
@@ -78,6 +81,14 @@ _SOURCES = Rule(
     lambda statement, contract: f"every output column depends on a governed column {_of(contract)}",
     resolved_only=True,
 )
+_FAN_OUT = Rule(Clause.FAN_OUT, fan_out, _always("no aggregate takes a row twice"), resolved_only=True)
+_ADDITIVITY = Rule(Clause.ADDITIVITY, additivity, _always("nothing is summed that has no sum"), resolved_only=True)
+_COST = Rule(
+    Clause.COST,
+    cost,
+    lambda statement, contract: f"at most {contract.limits.max_objects} views {_of(contract)}",
+    resolved_only=True,
+)
 _SENSITIVE = Rule(
     Clause.SENSITIVE,
     sensitive,
@@ -88,6 +99,7 @@ _SENSITIVE = Rule(
 RULES: dict[Purpose, tuple[Rule, ...]] = {
     Purpose.MONITOR: (_ONE_STATEMENT, _NODES, _FUNCTIONS, _RELATIONS, _STARS, _KNOWN),
     Purpose.QUESTION: (
-        _ONE_STATEMENT, _NODES, _FUNCTIONS, _RELATIONS, _STARS, _JOINS, _KNOWN, _SOURCES, _SENSITIVE,
+        _ONE_STATEMENT, _NODES, _FUNCTIONS, _RELATIONS, _STARS, _JOINS, _KNOWN, _SOURCES, _FAN_OUT, _ADDITIVITY, _COST,
+        _SENSITIVE,
     ),
 }  # fmt: skip

@@ -35,7 +35,7 @@ from trivet.outcomes import ReasonCode
 
 CLAUSES = [Clause.TEXT, *(rule.clause for rule in RULES[Purpose.QUESTION])]
 LATER = re.findall(r"\| `\w+`, not built yet \| (.+) \|", (CASES / "README.md").read_text("utf-8"))
-OWN = (Clause.CERTIFIED_JOIN, Clause.GOVERNED_SOURCE)
+OWN = (Clause.CERTIFIED_JOIN, Clause.GOVERNED_SOURCE, Clause.FAN_OUT, Clause.ADDITIVITY, Clause.COST)
 
 
 def judge(sql: str, approval: Approval | None = None) -> Decision:
@@ -204,6 +204,9 @@ def test_an_approval_counts_for_no_other_contract_and_skips_no_clause() -> None:
         (Clause.CERTIFIED_JOIN, ReasonCode.CONTRACT),
         (Clause.KNOWN_COLUMNS, ReasonCode.SCHEMA_MISMATCH),
         (Clause.GOVERNED_SOURCE, ReasonCode.CONTRACT),
+        (Clause.FAN_OUT, ReasonCode.CONTRACT),
+        (Clause.ADDITIVITY, ReasonCode.CONTRACT),
+        (Clause.COST, ReasonCode.COST_LIMIT),
         (Clause.SENSITIVE, ReasonCode.SENSITIVE),
     ],
 )
