@@ -84,7 +84,16 @@ def reason_code(clause: Clause) -> ReasonCode:
             return ReasonCode.SENSITIVE
         case Clause.COST:
             return ReasonCode.COST_LIMIT
-        case Clause.NO_STAR | Clause.CERTIFIED_JOIN | Clause.GOVERNED_SOURCE | Clause.FAN_OUT | Clause.ADDITIVITY:
+        case (
+            Clause.NO_STAR
+            | Clause.CERTIFIED_JOIN
+            | Clause.GOVERNED_SOURCE
+            | Clause.FAN_OUT
+            | Clause.CERTIFIED_METRIC
+            | Clause.REQUIRED_GRAIN
+            | Clause.MANDATORY_FILTERS
+            | Clause.ADDITIVITY
+        ):
             return ReasonCode.CONTRACT
     assert_never(clause)
 

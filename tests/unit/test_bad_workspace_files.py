@@ -12,7 +12,7 @@ from types import ModuleType
 
 import pytest
 
-from catalog import link_rules, loading, object_rules
+from catalog import link_rules, loading, metric_rules, object_rules
 from catalog.contract import Contract
 from catalog.loading import load_contract
 from monitors import baseline_rules, cron, grouping_rules, rule_test_loading, schedule_loading
@@ -111,6 +111,7 @@ def messages(module: ModuleType) -> set[str]:
         loading,
         object_rules,
         link_rules,
+        metric_rules,
         monitor_loading,
         grouping_rules,
         baseline_rules,
