@@ -106,6 +106,22 @@ def parse_one(text: str, dialect: str) -> exp.Expression | Objection:
     return tree
 
 
+DEFAULT_SCHEMA = "main"
+"""Where the engine looks for a name without a schema."""
+
+
+def place_views(tree: exp.Expression, contract: Contract) -> None:
+    """Gives governed views of the engine's own schema that schema where it was left out; what runs spells it.
+
+    No CTE can be meant, since none may have the name of a governed view.
+    """
+    views = {item.view.lower() for item in contract.object_types}
+    for table in tree.find_all(exp.Table):
+        plain = isinstance(table.this, exp.Identifier) and not table.args.get("db") and not table.args.get("catalog")
+        if plain and f"{DEFAULT_SCHEMA}.{table.name.lower()}" in views:
+            table.set("db", exp.to_identifier(DEFAULT_SCHEMA))
+
+
 def resolve(statement: Statement, contract: Contract) -> Statement | Objection:
     """The statement, its tree changed in place, with every column resolved against the contract's views.
 

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from catalog.contract import Contract
+from catalog.loading import load_contract
 from catalog.referee.certified import Clause, Purpose
 from catalog.referee.certify import certify
 from catalog.referee.clauses.text import LONGEST_QUESTION
@@ -29,6 +30,7 @@ from catalog.referee.decisions import (
 from catalog.referee.rules import RULES
 from catalog.referee.statement import Objection
 from tests.unit.test_referee import CASES, CERTIFIED, CONTRACT, SECRET, cases, garbled, statements
+from trivet.documents import read_yaml
 from trivet.errors import InternalError
 from trivet.outcomes import ReasonCode
 
@@ -461,12 +463,17 @@ def test_every_restricted_property_is_watched_with_its_companions(restricted_wit
         assert decision.columns == (f"ontology.p.{column}",)
 
 
+def contract_of(text: str) -> Contract:
+    document = read_yaml(text, file="contract.yaml").document
+    assert document is not None
+    contract = load_contract([document]).contract
+    assert contract is not None
+    return contract
+
+
 @pytest.fixture
 def restricted_with_companions() -> Contract:
-    from catalog.loading import load_contract
-    from trivet.documents import read_yaml
-
-    document = read_yaml(
+    return contract_of(
         "contract: {id: c, version: 1.0.0}\n"
         "object_types:\n"
         "  - name: p\n"
@@ -474,10 +481,35 @@ def restricted_with_companions() -> Contract:
         "    primary_key: [id]\n"
         "    properties:\n"
         "      - {name: id, type: text}\n"
-        '      - {name: pay, type: "decimal(12,2)", raw: pay_raw, cause: pay_cause, sensitivity: restricted}\n',
-        file="contract.yaml",
-    ).document
-    assert document is not None
-    contract = load_contract([document]).contract
-    assert contract is not None
-    return contract
+        '      - {name: pay, type: "decimal(12,2)", raw: pay_raw, cause: pay_cause, sensitivity: restricted}\n'
+    )
+
+
+# --- The engine's own schema
+
+
+@pytest.mark.parametrize(
+    ("sql", "printed"),
+    [
+        ("SELECT id FROM things", "SELECT things.id AS id FROM main.things AS things"),
+        ("SELECT t.id FROM Things t", "SELECT t.id AS id FROM main.things AS t"),
+        ("WITH q AS (SELECT id FROM things) SELECT id FROM q", None),
+        ("WITH things AS (SELECT id FROM main.things) SELECT id FROM things", "relation_allow_list"),
+        ("SELECT id FROM other.things", "relation_allow_list"),
+        ('SELECT id FROM "main.things"', "relation_allow_list"),
+        ("SELECT id FROM secrets", "relation_allow_list"),
+    ],
+)
+def test_a_view_of_the_engines_own_schema_may_be_named_without_it(sql: str, printed: str | None) -> None:
+    contract = contract_of(
+        "contract: {id: c, version: 1.0.0}\n"
+        "object_types:\n"
+        "  - {name: p, view: main.things, primary_key: [id], properties: [{name: id, type: text}]}\n"
+    )
+    decision = judge(sql, contract=contract)
+    if isinstance(decision, Abstained):
+        assert decision.objection.clause == printed
+    else:
+        assert isinstance(decision, Allowed)
+        assert printed is None or " ".join(decision.query.sql.split()) == printed
+        assert "main.things" in decision.query.sql
