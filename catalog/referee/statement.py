@@ -100,9 +100,16 @@ def parse_one(text: str, dialect: str) -> exp.Expression | Objection:
     trees = [tree for tree in parsed if tree is not None and not isinstance(tree, exp.Semicolon)]
     if len(trees) != 1:
         return Objection(Clause.ONE_STATEMENT, f"exactly one statement is run, {len(trees)} were found")
-    tree = trees[0]
+    tree = _bare(trees[0])
     if not isinstance(tree, exp.Select | exp.SetOperation):
         return Objection(Clause.ONE_STATEMENT, f"only a SELECT is run, not {type(tree).__name__.upper()}")
+    return tree
+
+
+def _bare(tree: exp.Expr) -> exp.Expr:
+    """A statement without the brackets around it."""
+    while isinstance(tree, exp.Subquery) and not any(value for name, value in tree.args.items() if name != "this"):
+        tree = tree.this
     return tree
 
 

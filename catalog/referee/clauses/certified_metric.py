@@ -65,12 +65,24 @@ def _changed(aggregate: exp.Expr) -> exp.Expr | None:
             return None
         if isinstance(above, exp.Add | exp.Sub | exp.Mul | exp.Div | exp.IntDiv | exp.Mod):
             other = above.right if above.left is node else above.left
-            number = literal_of(other)
-            scaled = isinstance(above, exp.Mul | exp.Div) and number is not None and _plain(number) in SCALES
-            if number is not None and not scaled and _plain(number) != "0":
+            if _is_constant(other) and not _keeps(above, node, literal_of(other)):
                 return above
         node = above
     return None
+
+
+def _is_constant(value: exp.Expr) -> bool:
+    return value.find(exp.Column, exp.Query, exp.Star, exp.Interval) is None
+
+
+def _keeps(above: exp.Expr, node: exp.Expr, number: str | None) -> bool:
+    """Whether arithmetic with a literal leaves a figure what it is: scaled, or a ratio held against one."""
+    if number is None:
+        return False
+    if isinstance(above, exp.Mul | exp.Div):
+        return _plain(number) in SCALES
+    ratio = isinstance(node.unnest(), exp.Div) and _plain(number) == "1"
+    return isinstance(above, exp.Add | exp.Sub) and (ratio or _plain(number) == "0")
 
 
 def _plain(number: str) -> str:
