@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -9,7 +11,7 @@ import pytest
 from catalog.referee.certified import Purpose
 from catalog.referee.certify import certify
 from catalog.referee.decisions import Allowed, decision_word
-from tests.unit.test_referee import CERTIFIED, cases
+from tests.unit.test_referee import CERTIFIED, ROOT, cases
 
 CORPUS = cases("corpus")
 EVERY = [*cases("attacks"), *CORPUS]
@@ -37,3 +39,11 @@ def test_the_corpus_is_as_large_as_it_is_said_to_be() -> None:
     assert len(EVERY) - len(ATTACKS) >= 80
     assert len({case["sql"] for case in EVERY}) == len(EVERY)
     assert len({case["id"] for case in EVERY}) == len(EVERY)
+
+
+def test_the_page_says_how_many_attacks_each_clause_stops() -> None:
+    page = (ROOT / "docs" / "explanation" / "referee.md").read_text("utf-8")
+    written = {
+        name: int(count) for name, count in re.findall(r"^\| `(\w+)` \| (\d+) \| \d+ \| \d+ \|$", page, re.MULTILINE)
+    }
+    assert written == Counter(clause for case in ATTACKS if (clause := judged(case)[1]) is not None)
