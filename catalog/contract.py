@@ -10,6 +10,7 @@ from datetime import timedelta
 from enum import StrEnum
 
 from catalog.datatypes import DataType
+from catalog.expressions.tree import Aggregate
 
 
 class Cardinality(StrEnum):
@@ -141,6 +142,8 @@ class ObjectType:
     description: str = ""
     grain: str = ""
     provenance: ProvenanceColumns = ProvenanceColumns()
+    mandatory_filters: tuple[str, ...] = ()
+    """Properties that whoever reads the view in a question holds to literals."""
 
     def find_property(self, name: str) -> Property | None:
         """The property of that name, if there is one."""
@@ -187,6 +190,26 @@ class LinkType:
 
 
 @dataclass(frozen=True, slots=True)
+class Metric:
+    """A certified measure: one aggregate over one object type."""
+
+    name: str
+    object_type: str
+    expression: str
+    """As the file has it, such as `sum(amount)`."""
+    aggregate: Aggregate
+    """The same, read: over properties of the object type, numbers and arithmetic."""
+    description: str = ""
+    unit: str | None = None
+    synonyms: tuple[str, ...] = ()
+    """Other words by which people ask for it."""
+    allowed_dimensions: tuple[str, ...] = ()
+    """Properties by which it may be told apart; none named means any."""
+    mandatory_filters: tuple[str, ...] = ()
+    """Properties of the object type that whoever uses it holds to literals."""
+
+
+@dataclass(frozen=True, slots=True)
 class Identity:
     """Whose data this is: words that name the whole corpus are never filters."""
 
@@ -227,6 +250,8 @@ class Contract:
     """SHA-256 of the canonical content, 64 hex digits."""
     object_types: tuple[ObjectType, ...]
     link_types: tuple[LinkType, ...]
+    metrics: tuple[Metric, ...] = ()
+    """Where there is any, a question measures by these alone."""
     identity: Identity | None = None
     calendar: Calendar = Calendar()
     limits: Limits = Limits()

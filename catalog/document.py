@@ -127,6 +127,14 @@ class PropertyModel(StrictModel):
     """Lets monitors use a restricted property without showing its values."""
 
 
+class MandatoryFilterModel(StrictModel):
+    """A property that a question must hold to a value."""
+
+    property: Name
+    value: Literal["literal"]
+    """What holds it: literals that stand in the statement."""
+
+
 class ObjectTypeModel(StrictModel):
     """A governed view and what its rows are."""
 
@@ -135,6 +143,7 @@ class ObjectTypeModel(StrictModel):
     description: Prose = ""
     primary_key: Annotated[list[Name], Field(min_length=1)]
     grain: Prose = ""
+    mandatory_filters: list[MandatoryFilterModel] = []
     provenance: ProvenanceModel = ProvenanceModel()
     properties: Annotated[list[PropertyModel], Field(min_length=1)]
 
@@ -182,6 +191,21 @@ class LinkTypeModel(StrictModel):
     as_of: AsOfModel | None = None
 
 
+class MetricModel(StrictModel):
+    """A certified measure."""
+
+    name: Name
+    object: Name
+    expression: Text
+    """One aggregate over properties of the object type, such as sum(amount)."""
+    description: Prose = ""
+    unit: Text | None = None
+    synonyms: list[Text] = []
+    allowed_dimensions: list[Name] = []
+    """Properties, of any object type, by which it may be told apart; none named means any."""
+    mandatory_filters: list[MandatoryFilterModel] = []
+
+
 class ContractModel(StrictModel):
     """One contract file. Of several files, each section with one value stands in one of them."""
 
@@ -190,4 +214,5 @@ class ContractModel(StrictModel):
     calendar: CalendarModel | None = None
     object_types: list[ObjectTypeModel] = []
     link_types: list[LinkTypeModel] = []
+    metrics: list[MetricModel] = []
     limits: LimitsModel | None = None

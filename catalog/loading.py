@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from catalog.contract import (
     Additivity,
@@ -14,13 +15,17 @@ from catalog.contract import (
     Identity,
     Limits,
     LinkType,
+    Metric,
     ObjectType,
     Property,
     PropertyRole,
     ProvenanceColumns,
 )
-from catalog.document import ContractModel, LinkTypeModel, ObjectTypeModel, PropertyModel
+from catalog.document import ContractModel, LinkTypeModel, MetricModel, ObjectTypeModel, PropertyModel
+from catalog.expressions.syntax import parse_operand
+from catalog.expressions.tree import Aggregate
 from catalog.link_rules import link_findings
+from catalog.metric_rules import filter_findings, metric_findings
 from catalog.object_rules import object_findings, unique_findings
 from trivet.canonical import Json, canonical_json, normal_text, sha256_hex
 from trivet.clock import is_time_zone
@@ -80,18 +85,24 @@ def _reference_findings(read: Sequence[tuple[Document, ContractModel]]) -> Itera
     seen_objects: dict[str, str] = {}
     seen_views: dict[str, str] = {}
     seen_links: dict[str, str] = {}
+    seen_metrics: dict[str, str] = {}
     for document, model in read:
         for index, item in enumerate(model.object_types):
             path = ("object_types", index)
             yield from unique_findings(document, (*path, "name"), item.name, seen_objects)
             yield from unique_findings(document, (*path, "view"), item.view, seen_views)
             yield from object_findings(document, path, item)
+            yield from filter_findings(document, path, item.mandatory_filters, item)
         for index, link in enumerate(model.link_types):
             link_path = ("link_types", index)
             yield from unique_findings(
                 document, (*link_path, "name"), link.name, seen_links, within=f"{link.source.object}."
             )
             yield from link_findings(document, link_path, link, objects)
+        for index, metric in enumerate(model.metrics):
+            metric_path = ("metrics", index)
+            yield from unique_findings(document, (*metric_path, "name"), metric.name, seen_metrics)
+            yield from metric_findings(document, metric_path, metric, objects)
 
 
 def _contract(read: Sequence[tuple[Document, ContractModel]]) -> Contract:
@@ -108,6 +119,7 @@ def _contract(read: Sequence[tuple[Document, ContractModel]]) -> Contract:
         hash=sha256_hex(text),
         object_types=tuple(_object_type(item) for model in models for item in model.object_types),
         link_types=tuple(_link_type(item) for model in models for item in model.link_types),
+        metrics=tuple(_metric(item) for model in models for item in model.metrics),
         identity=Identity(identity.subject_name, tuple(identity.aliases), identity.statement) if identity else None,
         calendar=Calendar(**calendar.model_dump()) if calendar else Calendar(),
         limits=Limits(**limits.model_dump()) if limits else Limits(),
@@ -137,6 +149,7 @@ def _object_type(model: ObjectTypeModel) -> ObjectType:
         properties=tuple(_property(item) for item in model.properties),
         description=model.description,
         grain=model.grain,
+        mandatory_filters=tuple(item.property for item in model.mandatory_filters),
         provenance=ProvenanceColumns(**model.provenance.model_dump()),
     )
 
@@ -158,6 +171,20 @@ def _property(model: PropertyModel) -> Property:
         display_scale=model.display.scale if model.display else None,
         sensitivity=model.sensitivity,
         masked=model.monitor == "masked",
+    )
+
+
+def _metric(model: MetricModel) -> Metric:
+    return Metric(
+        name=model.name,
+        object_type=model.object,
+        expression=model.expression,
+        aggregate=cast(Aggregate, parse_operand(model.expression)),  # `metric_rules` saw to it.
+        description=model.description,
+        unit=model.unit,
+        synonyms=tuple(model.synonyms),
+        allowed_dimensions=tuple(model.allowed_dimensions),
+        mandatory_filters=tuple(item.property for item in model.mandatory_filters),
     )
 
 

@@ -18,6 +18,8 @@ settings.register_profile(
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow],
 )
+# For a night: see the modules that name it.
+settings.register_profile("long", deadline=None, print_blob=True, max_examples=20_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "fast"))
 
 # Trees of SQL are made and dropped by the thousand, and hold each other: with the interpreter's own thresholds, a fifth

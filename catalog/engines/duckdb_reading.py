@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from collections.abc import Mapping
 
 import duckdb
@@ -32,6 +34,10 @@ _ANY_TYPE = '"NULL"'
 """The type of a bare NULL: it goes with whatever a function or an operator takes."""
 
 
+_UNRESOLVED = (duckdb.BinderException, duckdb.CatalogException, duckdb.ParserException)
+"""The ordinary ways to be no statement over the views."""
+
+
 class UnreadableSQL(Exception):
     """The engine cannot make sense of the text; its message says why, on one line."""
 
@@ -42,8 +48,7 @@ def statement_kinds(text: str) -> tuple[str, ...]:
     Raises:
         UnreadableSQL: it cannot be parsed.
     """
-    with duckdb.connect(":memory:", config=_CONFIG) as connection:
-        return _kinds(connection, text)
+    return _kinds(_instance(()), text)
 
 
 def bind(sql: str, views: Mapping[str, Mapping[str, DataType | None]]) -> None:
@@ -56,21 +61,53 @@ def bind(sql: str, views: Mapping[str, Mapping[str, DataType | None]]) -> None:
     Raises:
         UnreadableSQL: it is something else, names something else, or its types do not fit.
     """
-    with duckdb.connect(":memory:", config=_CONFIG) as connection:
-        if (kinds := _kinds(connection, sql)) != ("SELECT",):
-            raise UnreadableSQL(f"it sees {', '.join(kinds) or 'nothing'} instead of one SELECT")
-        for view, columns in views.items():
-            schema, _, name = view.rpartition(".")
-            connection.execute(f"CREATE SCHEMA IF NOT EXISTS {_quoted(schema)}")
-            declared = ", ".join(f"{_quoted(column)} {_type(kind)}" for column, kind in columns.items())
-            connection.execute(f"CREATE TABLE {_quoted(schema)}.{_quoted(name)} ({declared})")
-        # The optimiser would work constant expressions out, however large their values are.
-        connection.execute("PRAGMA disable_optimizer")
-        connection.execute("SET lock_configuration = true")
-        try:
-            connection.execute(f"PREPARE bound AS {sql}")
-        except (duckdb.Error, RuntimeError, UnicodeError) as error:
-            raise UnreadableSQL(_one_line(error)) from None
+    connection = _instance(tuple((view, tuple(columns.items())) for view, columns in views.items()))
+    if (kinds := _kinds(connection, sql)) != ("SELECT",):
+        raise UnreadableSQL(f"it sees {', '.join(kinds) or 'nothing'} instead of one SELECT")
+    try:
+        connection.execute(f"PREPARE bound AS {sql}")
+        connection.execute("DEALLOCATE bound")
+    except (duckdb.Error, RuntimeError, UnicodeError) as error:
+        if not isinstance(error, _UNRESOLVED):
+            _INSTANCES.opened = {}  # Whatever the fault left behind, no other statement is to meet it.
+        raise UnreadableSQL(_one_line(error)) from None
+
+
+_Views = tuple[tuple[str, tuple[tuple[str, DataType | None], ...]], ...]
+
+MOST_INSTANCES = 4
+"""Kept open by a thread: a contract needs one to parse in and two to bind in."""
+
+# Opening an instance takes longer than everything else that the referee does. Nothing that is only parsed or prepared,
+# as one SELECT, leaves anything behind in it; each thread has its own, and a forked process opens its own.
+_INSTANCES = threading.local()
+
+
+def _instance(views: _Views) -> duckdb.DuckDBPyConnection:
+    """An instance of this thread in which nothing exists but `views`, empty."""
+    if getattr(_INSTANCES, "process", None) != os.getpid():
+        # What a parent opened stays referred to: only the parent can close it.
+        _INSTANCES.inherited = [*getattr(_INSTANCES, "inherited", []), getattr(_INSTANCES, "opened", None)]
+        _INSTANCES.process, _INSTANCES.opened = os.getpid(), {}
+    opened: dict[_Views, duckdb.DuckDBPyConnection] = _INSTANCES.opened
+    found = opened.pop(views, None) or _opened(views)
+    opened[views] = found
+    if len(opened) > MOST_INSTANCES:
+        opened.pop(next(iter(opened))).close()
+    return found
+
+
+def _opened(views: _Views) -> duckdb.DuckDBPyConnection:
+    connection = duckdb.connect(":memory:", config=_CONFIG)
+    for view, columns in views:
+        schema, _, name = view.rpartition(".")
+        connection.execute(f"CREATE SCHEMA IF NOT EXISTS {_quoted(schema)}")
+        declared = ", ".join(f"{_quoted(column)} {_type(kind)}" for column, kind in columns)
+        connection.execute(f"CREATE TABLE {_quoted(schema)}.{_quoted(name)} ({declared})")
+    # The optimiser would work constant expressions out, however large their values are.
+    connection.execute("PRAGMA disable_optimizer")
+    connection.execute("SET lock_configuration = true")
+    return connection
 
 
 def _kinds(connection: duckdb.DuckDBPyConnection, text: str) -> tuple[str, ...]:

@@ -30,6 +30,12 @@ class Clause(StrEnum):
     CERTIFIED_JOIN = "certified_join"
     KNOWN_COLUMNS = "known_columns"
     GOVERNED_SOURCE = "governed_source"
+    FAN_OUT = "fan_out"
+    CERTIFIED_METRIC = "certified_metric"
+    REQUIRED_GRAIN = "required_grain"
+    MANDATORY_FILTERS = "mandatory_filters"
+    ADDITIVITY = "additivity"
+    COST = "cost"
     SENSITIVE = "sensitive"
 
 

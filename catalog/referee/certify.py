@@ -13,7 +13,7 @@ from catalog.referee.clauses.sensitive import restricted_columns
 from catalog.referee.clauses.text import plain_text
 from catalog.referee.decisions import Abstained, Allowed, Approval, Decision, Escalated
 from catalog.referee.rules import RULES, certificate_of
-from catalog.referee.statement import Objection, Statement, parse_one, resolve
+from catalog.referee.statement import Objection, Statement, parse_one, place_views, resolve
 from trivet.errors import InternalError
 
 __all__ = ["Abstained", "Allowed", "Approval", "Decision", "Escalated", "certified_or_fault", "certify"]
@@ -53,6 +53,8 @@ def _certify(text: str, contract: Contract, purpose: Purpose, dialect: str, appr
     tree = parse_one(text, dialect)
     if isinstance(tree, Objection):
         return Abstained(tree)
+    if purpose is Purpose.QUESTION:
+        place_views(tree, contract)
     statement = Statement(purpose, dialect, text, tree)
     # Resolving rewrites what it understands and drops what it does not, so both trees are checked.
     if (objection := _first_objection(statement, contract)) is not None:

@@ -82,7 +82,18 @@ def reason_code(clause: Clause) -> ReasonCode:
             return ReasonCode.SCHEMA_MISMATCH
         case Clause.SENSITIVE:
             return ReasonCode.SENSITIVE
-        case Clause.NO_STAR | Clause.CERTIFIED_JOIN | Clause.GOVERNED_SOURCE:
+        case Clause.COST:
+            return ReasonCode.COST_LIMIT
+        case (
+            Clause.NO_STAR
+            | Clause.CERTIFIED_JOIN
+            | Clause.GOVERNED_SOURCE
+            | Clause.FAN_OUT
+            | Clause.CERTIFIED_METRIC
+            | Clause.REQUIRED_GRAIN
+            | Clause.MANDATORY_FILTERS
+            | Clause.ADDITIVITY
+        ):
             return ReasonCode.CONTRACT
     assert_never(clause)
 

@@ -7,14 +7,20 @@ from dataclasses import dataclass
 
 from catalog.contract import Contract
 from catalog.referee.certified import CertificateLine, Clause, Purpose
+from catalog.referee.clauses.additivity import additivity
 from catalog.referee.clauses.certified_join import certified_join, joined_links
+from catalog.referee.clauses.certified_metric import certified_metric, metrics_used
+from catalog.referee.clauses.cost import cost
+from catalog.referee.clauses.fan_out import fan_out
 from catalog.referee.clauses.function_allow_list import function_allow_list
 from catalog.referee.clauses.governed_source import governed_source
 from catalog.referee.clauses.known_columns import known_columns
+from catalog.referee.clauses.mandatory_filters import mandatory_filters
 from catalog.referee.clauses.no_star import no_star
 from catalog.referee.clauses.node_allow_list import node_allow_list
 from catalog.referee.clauses.one_statement import one_statement
 from catalog.referee.clauses.relation_allow_list import relation_allow_list
+from catalog.referee.clauses.required_grain import required_grain
 from catalog.referee.clauses.sensitive import sensitive
 from catalog.referee.lineage import columns_read
 from catalog.referee.statement import Objection, Statement
@@ -60,6 +66,13 @@ def _links(statement: Statement, contract: Contract) -> str:
     return f"links {', '.join(sorted({f'{link.source}.{link.name}' for link in links}))} {_of(contract)}"
 
 
+def _metrics(statement: Statement, contract: Contract) -> str:
+    if not contract.metrics:
+        return f"there are no metrics {_of(contract)}"
+    used = metrics_used(statement, contract)
+    return f"metrics {', '.join(used)} {_of(contract)}" if used else "nothing is measured"
+
+
 def _columns(statement: Statement, contract: Contract) -> str:
     columns = sorted(f"{view}.{column}" for view, column in columns_read(statement, contract))
     return f"{', '.join(columns) or 'no column'} {_of(contract)}"
@@ -78,6 +91,24 @@ _SOURCES = Rule(
     lambda statement, contract: f"every output column depends on a governed column {_of(contract)}",
     resolved_only=True,
 )
+_FAN_OUT = Rule(Clause.FAN_OUT, fan_out, _always("no aggregate takes a row twice"), resolved_only=True)
+_METRICS = Rule(Clause.CERTIFIED_METRIC, certified_metric, _metrics, resolved_only=True)
+_DIMENSIONS = Rule(
+    Clause.REQUIRED_GRAIN, required_grain, lambda statement, contract: f"dimensions {_of(contract)}", resolved_only=True
+)
+_FILTERS = Rule(
+    Clause.MANDATORY_FILTERS,
+    mandatory_filters,
+    lambda statement, contract: f"every mandatory filter {_of(contract)}",
+    resolved_only=True,
+)
+_ADDITIVITY = Rule(Clause.ADDITIVITY, additivity, _always("nothing is summed that has no sum"), resolved_only=True)
+_COST = Rule(
+    Clause.COST,
+    cost,
+    lambda statement, contract: f"at most {contract.limits.max_objects} views {_of(contract)}",
+    resolved_only=True,
+)
 _SENSITIVE = Rule(
     Clause.SENSITIVE,
     sensitive,
@@ -88,6 +119,7 @@ _SENSITIVE = Rule(
 RULES: dict[Purpose, tuple[Rule, ...]] = {
     Purpose.MONITOR: (_ONE_STATEMENT, _NODES, _FUNCTIONS, _RELATIONS, _STARS, _KNOWN),
     Purpose.QUESTION: (
-        _ONE_STATEMENT, _NODES, _FUNCTIONS, _RELATIONS, _STARS, _JOINS, _KNOWN, _SOURCES, _SENSITIVE,
+        _ONE_STATEMENT, _NODES, _FUNCTIONS, _RELATIONS, _STARS, _JOINS, _KNOWN, _SOURCES, _FAN_OUT, _METRICS,
+        _DIMENSIONS, _FILTERS, _ADDITIVITY, _COST, _SENSITIVE,
     ),
 }  # fmt: skip

@@ -100,10 +100,33 @@ def parse_one(text: str, dialect: str) -> exp.Expression | Objection:
     trees = [tree for tree in parsed if tree is not None and not isinstance(tree, exp.Semicolon)]
     if len(trees) != 1:
         return Objection(Clause.ONE_STATEMENT, f"exactly one statement is run, {len(trees)} were found")
-    tree = trees[0]
+    tree = _bare(trees[0])
     if not isinstance(tree, exp.Select | exp.SetOperation):
         return Objection(Clause.ONE_STATEMENT, f"only a SELECT is run, not {type(tree).__name__.upper()}")
     return tree
+
+
+def _bare(tree: exp.Expr) -> exp.Expr:
+    """A statement without the brackets around it."""
+    while isinstance(tree, exp.Subquery) and not any(value for name, value in tree.args.items() if name != "this"):
+        tree = tree.this
+    return tree
+
+
+DEFAULT_SCHEMA = "main"
+"""Where the engine looks for a name without a schema."""
+
+
+def place_views(tree: exp.Expression, contract: Contract) -> None:
+    """Gives governed views of the engine's own schema that schema where it was left out; what runs spells it.
+
+    No CTE can be meant, since none may have the name of a governed view.
+    """
+    views = {item.view.lower() for item in contract.object_types}
+    for table in tree.find_all(exp.Table):
+        plain = isinstance(table.this, exp.Identifier) and not table.args.get("db") and not table.args.get("catalog")
+        if plain and f"{DEFAULT_SCHEMA}.{table.name.lower()}" in views:
+            table.set("db", exp.to_identifier(DEFAULT_SCHEMA))
 
 
 def resolve(statement: Statement, contract: Contract) -> Statement | Objection:

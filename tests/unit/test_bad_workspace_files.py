@@ -12,7 +12,7 @@ from types import ModuleType
 
 import pytest
 
-from catalog import link_rules, loading, object_rules
+from catalog import link_rules, loading, metric_rules, object_rules
 from catalog.contract import Contract
 from catalog.loading import load_contract
 from monitors import alerting_loading, baseline_rules, cron, grouping_rules, rule_test_loading, schedule_loading
@@ -112,6 +112,7 @@ def messages(module: ModuleType) -> set[str]:
         object_rules,
         link_rules,
         alerting_loading,
+        metric_rules,
         monitor_loading,
         grouping_rules,
         baseline_rules,

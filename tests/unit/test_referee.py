@@ -38,8 +38,8 @@ def statements(name: str) -> list[str]:
     return [case["sql"] for case in cases(name)]
 
 
-def read_contract() -> Contract:
-    document = read_yaml((CASES / "contract.yaml").read_bytes(), file="contract.yaml").document
+def read_contract(name: str = "contract.yaml") -> Contract:
+    document = read_yaml((CASES / name).read_bytes(), file=name).document
     assert document is not None
     contract = load_contract([document]).contract
     assert contract is not None
@@ -47,6 +47,8 @@ def read_contract() -> Contract:
 
 
 CONTRACT = read_contract()
+CERTIFIED = read_contract("certified.yaml")
+"""The same with metrics and mandatory filters."""
 
 
 def judge(sql: str) -> Decision:
@@ -112,7 +114,7 @@ def test_an_attack_waits_for_a_later_clause_only_where_the_readme_says_so() -> N
 
 
 def test_no_statement_stands_in_two_files() -> None:
-    every = [sql for name in ("allowed", "questions", *Clause) for sql in statements(name)]
+    every = [sql for name in ("allowed", "questions", "measured_questions", *Clause) for sql in statements(name)]
     assert len(every) == len(set(every))
 
 

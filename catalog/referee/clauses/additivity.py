@@ -1,0 +1,110 @@
+"""Clause `additivity`: nothing is summed that has no sum."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+from sqlglot.optimizer.scope import Scope
+
+from catalog.contract import Additivity, Contract, ObjectType, Property, PropertyRole
+from catalog.datatypes import Kind
+from catalog.referee.aggregates import (
+    holds_aggregate,
+    inner_aggregates,
+    is_aggregate,
+    is_distinct,
+    is_picking,
+    leaves,
+    own_aggregates,
+    own_nodes,
+)
+from catalog.referee.certified import Clause
+from catalog.referee.join_graph import JoinGraph, join_graph
+from catalog.referee.lineage import Origin, origin
+from catalog.referee.statement import Objection, Statement
+
+
+def additivity(statement: Statement, contract: Contract) -> Objection | None:
+    """No sum of rates, none of balances over time, no sum or average of identifiers, averages or distinct counts."""
+    for scope in statement.scopes:
+        if not isinstance(scope.expression, exp.Select):
+            continue
+        graph = join_graph(scope)
+        for aggregate in own_aggregates(scope.expression):
+            if is_picking(aggregate) or isinstance(aggregate, exp.Count | exp.CountIf | exp.GroupConcat):
+                continue
+            fault = _reaggregated(aggregate, graph) or _summed(aggregate, scope, graph, contract)
+            if fault is not None:
+                return statement.objection(Clause.ADDITIVITY, fault, aggregate)
+    return None
+
+
+def _reaggregated(aggregate: exp.Expr, graph: JoinGraph) -> str | None:
+    name = type(aggregate).__name__.upper()
+    for inner in _inner(aggregate, graph):
+        if _divides(inner):
+            return f"{name} of a ratio says nothing about the rows; divide the sums instead"
+        if not (is_picking(inner) or isinstance(inner, exp.Sum | exp.Count | exp.CountIf)) or is_distinct(inner):
+            words = type(inner).__name__.upper() + ("(DISTINCT)" if is_distinct(inner) else "")
+            return f"{name} of {words} says nothing about the rows; take it over the rows themselves"
+    return None
+
+
+def _inner(aggregate: exp.Expr, graph: JoinGraph) -> Iterator[exp.Expr]:
+    for part in aggregate.iter_expressions():
+        if holds_aggregate(part):
+            yield from (node for node in own_nodes(part) if is_aggregate(node))
+    for leaf in leaves(aggregate):
+        if isinstance(leaf, exp.Query):
+            yield from (node for node in leaf.walk() if is_aggregate(node))
+        elif leaf.table in graph.sources:
+            yield from inner_aggregates(graph.sources[leaf.table], leaf.name)
+
+
+def _divides(inner: exp.Expr) -> bool:
+    """Whether a division stands between an aggregate and the column that it becomes."""
+    node = inner.parent
+    while node is not None and not isinstance(node, exp.Alias | exp.Query) and not is_aggregate(node):
+        if isinstance(node, exp.Div | exp.IntDiv) and any(is_aggregate(part) for part in own_nodes(node.right)):
+            return True
+        node = node.parent
+    return False
+
+
+def _summed(aggregate: exp.Expr, scope: Scope, graph: JoinGraph, contract: Contract) -> str | None:
+    name = type(aggregate).__name__.upper()
+    for leaf in leaves(aggregate):
+        source = graph.sources.get(leaf.table) if isinstance(leaf, exp.Column) else None
+        if source is None or not isinstance(leaf, exp.Column):
+            continue
+        found = origin(source, leaf.name, contract)
+        part = _property(found)
+        if found is None or part is None:
+            continue
+        if part.role is PropertyRole.IDENTIFIER:
+            return f"'{part.name}' tells things apart; a {name} of it means nothing"
+        if not isinstance(aggregate, exp.Sum):
+            continue
+        if part.additivity is Additivity.NON_ADDITIVE:
+            return f"'{part.name}' is non_additive: it has no sum"
+        if part.additivity is Additivity.SEMI_ADDITIVE and not _at_one_time(leaf, scope, graph, found.object_type):
+            return f"'{part.name}' is semi_additive: group by its date, or ask for one date"
+    return None
+
+
+def _property(found: Origin | None) -> Property | None:
+    parts = found.object_type.properties if found else ()
+    return next((part for part in parts if found and part.name.lower() == found.column), None)
+
+
+def _at_one_time(leaf: exp.Column, scope: Scope, graph: JoinGraph, item: ObjectType) -> bool:
+    """Whether the rows that are summed are of one time: every date of the key is grouped by, or held to a literal."""
+    timed = (Kind.DATE, Kind.TIMESTAMP)
+    dates = {part.name.lower() for part in item.properties if part.type.kind in timed and part.name in item.primary_key}
+    if not dates or not isinstance(graph.sources[leaf.table], exp.Table):
+        return False
+    group = scope.expression.args.get("group")
+    terms = [term.unnest() for term in group.expressions] if group else []
+    grouped = {term.name.lower() for term in terms if isinstance(term, exp.Column) and term.table == leaf.table}
+    return dates <= grouped | {column for alias, column in graph.fixed if alias == leaf.table}

@@ -1,0 +1,225 @@
+"""Aggregates of a resolved statement held against the metrics of the contract, both in one normal form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from sqlglot import exp
+from sqlglot.optimizer.scope import Scope
+
+from catalog.contract import Contract, Metric, PropertyRole
+from catalog.datatypes import Kind
+from catalog.expressions.tree import (
+    AggregateFunction,
+    Arithmetic,
+    ArithmeticOperator,
+    Condition,
+    Literal,
+    Operand,
+    PropertyRef,
+)
+from catalog.referee.aggregates import (
+    branches,
+    holds_aggregate,
+    inner_aggregates,
+    is_distinct,
+    is_grouped,
+    leaves,
+    output_names,
+    own_aggregates,
+)
+from catalog.referee.grain import Grain
+from catalog.referee.lineage import Source, object_of, origin
+from catalog.referee.statement import Statement
+
+_FUNCTIONS: dict[type[exp.Expr], str] = {
+    exp.Sum: "sum", exp.Avg: "avg", exp.Min: "min", exp.Max: "max", exp.Median: "median",
+}  # fmt: skip
+_SIGNS: dict[type[exp.Expr], str] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/"}
+_COMMUTATIVE = ("+", "*")
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One aggregate of a statement, and the metric that it is."""
+
+    scope: Scope
+    aggregate: exp.Expr
+    metric: Metric | None
+
+
+@dataclass(frozen=True, slots=True)
+class Measures:
+    """Answers for one statement."""
+
+    contract: Contract
+    grain: Grain
+    _forms: dict[str, Metric] = field(default_factory=dict)
+
+    def all_of(self, statement: Statement) -> Iterator[Measured]:
+        """Every aggregate of every scope."""
+        for scope in statement.scopes:
+            if isinstance(scope.expression, exp.Select):
+                for aggregate in own_aggregates(scope.expression):
+                    yield Measured(scope, aggregate, self.metric(scope, aggregate))
+
+    def metric(self, scope: Scope, aggregate: exp.Expr) -> Metric | None:
+        """The metric that an aggregate is."""
+        if not self._forms:
+            self._forms.update({form_of(metric): metric for metric in reversed(self.contract.metrics)})
+        return next((self._forms[form] for form in self._forms_of(scope, aggregate) if form in self._forms), None)
+
+    def is_value(self, scope: Scope, value: exp.Expr, metric: Metric) -> bool:
+        """Whether a value is a metric: its aggregate, rounded at most, or a sum of such sums, or one handed on."""
+        inner = value.unalias().unnest()
+        while isinstance(inner, exp.Round | exp.Window | exp.Filter):
+            inner = inner.this.unnest()
+        graph = self.grain.graph(scope)
+        if isinstance(inner, exp.Column):
+            source = graph.sources.get(inner.table)
+            return source is not None and self._hands_on(source, inner.name, metric)
+        if type(inner) not in (*_FUNCTIONS, exp.Count):
+            return False
+        if form_of(metric) in self._forms_of(scope, inner):
+            return True
+        column = inner.this.unnest() if isinstance(inner, exp.Sum) else None
+        if isinstance(column, exp.Sum):  # A window's total of the sums of groups.
+            return self.is_value(scope, column, metric)
+        source = graph.sources.get(column.table) if isinstance(column, exp.Column) else None
+        summed = metric.aggregate.function is AggregateFunction.SUM
+        return summed and source is not None and column is not None and self._hands_on(source, column.name, metric)
+
+    def is_count_of_groups(self, scope: Scope, aggregate: exp.Expr) -> bool:
+        """Whether COUNT counts the groups or distinct rows of one inner query, which have no metric of their own."""
+        known = list(self.grain.graph(scope).sources.values())
+        if not isinstance(aggregate, exp.Count) or len(known) != 1 or isinstance(known[0], exp.Table):
+            return False
+        query = known[0].expression
+        if isinstance(query, exp.SetOperation):
+            return not isinstance(query, exp.Union) or bool(query.args.get("distinct"))
+        return isinstance(query, exp.Select) and (is_grouped(query) or bool(query.args.get("distinct")))
+
+    def is_count_of_values(self, scope: Scope, aggregate: exp.Expr) -> bool:
+        """Whether COUNT(DISTINCT ...) counts the values of one property that is no figure."""
+        if not (isinstance(aggregate, exp.Count) and is_distinct(aggregate)):
+            return False
+        found = list(leaves(aggregate))
+        if len(found) != 1 or not isinstance(found[0], exp.Column):
+            return False
+        source = self.grain.graph(scope).sources.get(found[0].table)
+        where = origin(source, found[0].name, self.contract) if source is not None else None
+        return where is not None and self._is_no_figure(where.object_type.name, where.column)
+
+    def is_sum_of_measures(self, scope: Scope, aggregate: exp.Expr) -> bool:
+        """Whether SUM adds up what inner aggregates came to, which are judged where they stand."""
+        if not isinstance(aggregate, exp.Sum):
+            return False
+        if holds_aggregate(aggregate.this):
+            return True
+        known = self.grain.graph(scope).sources
+        found = list(leaves(aggregate))
+        return bool(found) and all(
+            isinstance(leaf, exp.Column)
+            and leaf.table in known
+            and any(True for _ in inner_aggregates(known[leaf.table], leaf.name))
+            for leaf in found
+        )
+
+    def _is_no_figure(self, name: str, column: str) -> bool:
+        item = self.contract.object_type(name)
+        parts = item.properties if item else ()
+        part = next((part for part in parts if part.name.lower() == column), None)
+        if part is None:
+            return False
+        if part.role is not None:
+            return part.role is not PropertyRole.FACT
+        return part.unit is None and part.type.kind not in (Kind.DECIMAL, Kind.DOUBLE)
+
+    def _hands_on(self, source: Source, column: str, metric: Metric) -> bool:
+        if isinstance(source, exp.Table):
+            return False
+        names = output_names(source.expression)
+        if names.count(column.lower()) != 1:
+            return False
+        for branch in branches(source):
+            query = branch.expression
+            if not isinstance(query, exp.Select) or len(query.selects) != len(names):
+                return False
+            if not self.is_value(branch, query.selects[names.index(column.lower())], metric):
+                return False
+        return True
+
+    def _forms_of(self, scope: Scope, aggregate: exp.Expr) -> Iterator[str]:
+        graph = self.grain.graph(scope)
+        if isinstance(aggregate, exp.Count) and isinstance(aggregate.this, exp.Star):
+            for alias, source in graph.sources.items():
+                item = object_of(source, self.contract) if isinstance(source, exp.Table) else None
+                if item and alias not in graph.nullable and self.grain.repeater(graph, alias) is None:
+                    yield f"count({item.name})"
+            return
+        if isinstance(aggregate, exp.Count) and isinstance(aggregate.this, exp.Distinct):
+            listed = aggregate.this.expressions
+            if len(listed) == 1 and (argument := self._form(scope, chosen(listed[0]))) is not None:
+                yield f"count_distinct({argument})"
+            return
+        name = _FUNCTIONS.get(type(aggregate))
+        if name is None or is_distinct(aggregate):
+            return
+        argument = self._form(scope, chosen(aggregate.this, zero=isinstance(aggregate, exp.Sum)))
+        if argument is not None:
+            yield f"{name}({argument})"
+
+    def _form(self, scope: Scope, value: exp.Expr) -> str | None:
+        match value.unnest():
+            case exp.Column() as column:
+                source = self.grain.graph(scope).sources.get(column.table)
+                found = origin(source, column.name, self.contract) if source is not None else None
+                return f"{found.object_type.name}.{found.column}" if found else None
+            case exp.Literal() as literal if literal.is_number:
+                return _number(Decimal(literal.name))
+            case exp.Add() | exp.Sub() | exp.Mul() | exp.Div() as pair:
+                left, right = self._form(scope, pair.left), self._form(scope, pair.right)
+                return _pair(_SIGNS[type(pair)], left, right) if left and right else None
+        return None
+
+
+def form_of(metric: Metric) -> str:
+    """A metric's normal form."""
+    argument = metric.aggregate.argument
+    if argument is None:
+        return f"count({metric.object_type})"
+    return f"{metric.aggregate.function}({_written(argument, metric.object_type)})"
+
+
+def chosen(value: exp.Expr, *, zero: bool = False) -> exp.Expr:
+    """What a CASE without another value takes; an aggregate of that is one over the rows that the CASE chooses."""
+    inner = value.unnest()
+    if not isinstance(inner, exp.Case) or len(inner.args["ifs"]) != 1:
+        return inner
+    default = inner.args.get("default")
+    nothing = default is None or isinstance(default, exp.Null)
+    nothing = nothing or (zero and isinstance(default, exp.Literal) and default.is_number and not float(default.name))
+    found: exp.Expr = inner.args["ifs"][0].args["true"]
+    return found.unnest() if nothing else inner
+
+
+def _written(operand: Operand | Condition, name: str) -> str:
+    match operand:
+        case PropertyRef(column):
+            return f"{name}.{column.lower()}"
+        case Literal(Decimal() as number):
+            return _number(number)
+        case Arithmetic(ArithmeticOperator() as sign, left, right):
+            return _pair(sign.value, _written(left, name), _written(right, name))
+    return "?"
+
+
+def _number(number: Decimal) -> str:
+    return f"{number.normalize():f}"
+
+
+def _pair(sign: str, left: str, right: str) -> str:
+    first, second = sorted((left, right)) if sign in _COMMUTATIVE else (left, right)
+    return f"({first} {sign} {second})"
