@@ -44,31 +44,62 @@ class Silence:
         end = self.until if self.ended_at is None else min(self.until, self.ended_at)
         return self.since <= instant < end
 
+    def words(self) -> str:
+        """Who, from when until when, and why, on one line."""
+        since, until = (
+            item.isoformat(sep=" ", timespec="minutes").replace("+00:00", "Z") for item in (self.since, self.until)
+        )
+        return f"silenced by {self.owner} from {since} until {until}: {self.reason}"
+
+    def to_json(self) -> dict[str, Json]:
+        """As the commands show it."""
+        return {
+            "silence_id": self.silence_id,
+            "monitor": self.monitor,
+            "owner": self.owner,
+            "reason": self.reason,
+            "since": utc_text(self.since),
+            "until": utc_text(self.until),
+        }
+
 
 def silence_monitor(
-    connection: sa.Connection, monitor: str, owner: str, reason: str, now: datetime, until: datetime
+    connection: sa.Connection, monitor: str, owner: str, reason: str, since: datetime, until: datetime
 ) -> Silence:
-    """Silences a monitor from now on, inside the caller's transaction. It never commits.
+    """Silences a monitor for a while, inside the caller's transaction. It never commits.
 
     Raises:
-        UsageError: the end has passed already.
+        UsageError: it would end before it begins.
     """
-    if until <= now:
+    if until <= since:
         raise UsageError(f"{utc_text(until)} has passed already")
-    made = Silence(uuid.uuid4().hex, monitor, normal_text(owner), normal_text(reason), now, until)
-    row = {
-        "silence_id": made.silence_id,
-        "monitor": monitor,
-        "owner": made.owner,
-        "reason": made.reason,
-        "since": utc_text(now),
-        "until": utc_text(until),
-    }
+    made = Silence(uuid.uuid4().hex, monitor, normal_text(owner), normal_text(reason), since, until)
+    row = made.to_json()
     connection.execute(silence.insert(), row)
     payload: dict[str, Json] = {name: text for name, text in row.items() if name != "monitor"}
     payload |= {"schema": PAYLOAD_VERSION, "monitor_id": monitor}
     append(connection, EntryType.SILENCE, made.silence_id, payload)
     return made
+
+
+def end_silences(
+    connection: sa.Connection, monitors: Collection[str], owner: str, reason: str, now: datetime
+) -> list[Silence]:
+    """Ends the silences of some monitors that hold or are to come, inside the caller's transaction."""
+    ended = [item for item in silences_after(connection, monitors, now) if item.ended_at is None]
+    for item in ended:
+        row = silence.c.silence_id == item.silence_id
+        connection.execute(sa.update(silence).where(row).values(ended_at=utc_text(now)))
+        payload: dict[str, Json] = {
+            "schema": PAYLOAD_VERSION,
+            "monitor_id": item.monitor,
+            "silence_id": item.silence_id,
+            "owner": normal_text(owner),
+            "reason": normal_text(reason),
+            "ended_at": utc_text(now),
+        }
+        append(connection, EntryType.SILENCE, f"{item.silence_id}/end", payload)
+    return ended
 
 
 def silences_after(connection: sa.Connection, monitors: Collection[str], instant: datetime) -> list[Silence]:

@@ -20,9 +20,10 @@ from alerts.routing import Target
 from alerts.states import AlertKind, DeliveryState
 from alerts.status import AlertStatus
 from alerts.wording import shortened
+from cli.alerts_silence import silence, unsilence
+from cli.given import said
 from cli.invocation import Invocation, command
 from cli.output import Output, visible
-from trivet.canonical import normal_text
 from trivet.clock import utc_text
 from trivet.errors import TrivetError, UsageError
 from trivet.exits import Exit
@@ -31,7 +32,6 @@ from worker.bootstrap import Wiring
 from worker.stores import read_only, store_clock
 
 _LONGEST_ABOUT = 100
-_LONGEST_TEXT = 500
 _ABOUT = {None: "—", AlertKind.UNJUDGED: "was breach, now unjudged"}
 
 
@@ -90,7 +90,7 @@ def show(invocation: Invocation, monitor: str, last: int) -> int:
 @command
 def ack(invocation: Invocation, monitor: str, owner: str) -> int:
     """Take on the alert of MONITOR: it is not repeated, and nobody else is called, unless it becomes worse."""
-    by = _said("--owner", owner)
+    by = said("--owner", owner)
     wiring = invocation.wiring()
     store = wiring.store(create=False)
     now = store_clock(store, wiring.clock).now()
@@ -111,7 +111,7 @@ def ack(invocation: Invocation, monitor: str, owner: str) -> int:
 @command
 def release(invocation: Invocation, monitor: str, owner: str, reason: str) -> int:
     """Let go of members of MONITOR that breached and are not there any more, which no evaluation can judge."""
-    by, why = _said("--owner", owner), _said("--reason", reason)
+    by, why = said("--owner", owner), said("--reason", reason)
     wiring = invocation.wiring()
     store = wiring.store(create=False)
     now = store_clock(store, wiring.clock).now()
@@ -129,13 +129,6 @@ def release(invocation: Invocation, monitor: str, owner: str, reason: str) -> in
         invocation.output.document(document)
     invocation.output.print(f"{monitor}: {change.gone:,} released; the next evaluation judges without them")
     return Exit.FINE
-
-
-def _said(option: str, text: str) -> str:
-    found = normal_text(text).strip()
-    if not found or len(found) > _LONGEST_TEXT:
-        raise UsageError(f"{option}: expected a text of at most {_LONGEST_TEXT} characters")
-    return found
 
 
 @alerts.command()
@@ -205,6 +198,10 @@ def enable(invocation: Invocation, receiver: str) -> int:
     else:
         invocation.output.print(f"{receiver}: nothing kept notices from it")
     return Exit.FINE
+
+
+alerts.add_command(silence)
+alerts.add_command(unsilence)
 
 
 def complain_of_delivery(output: Output, report: DeliveryReport) -> None:

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
 import click
 from rich.text import Text
 
+from cli.given import instant_of, said
 from cli.invocation import Invocation, command, find_monitors
 from cli.output import visible
-from trivet.canonical import normal_text
-from trivet.durations import parse_duration
-from trivet.errors import TrivetError, UsageError
+from trivet.errors import TrivetError
 from trivet.exits import Exit
 from worker.bootstrap import Wiring
 from worker.pauses import Pause, pause_monitor, paused_now, resume_monitor
 from worker.stores import read_only, store_clock
-
-_LONGEST_TEXT = 500
 
 
 @click.command()
@@ -34,9 +29,9 @@ def pause(invocation: Invocation, name: str, owner: str, reason: str, until: str
     wiring = invocation.wiring(workspace)
     store = wiring.store()
     now = store_clock(store, wiring.clock).now()
-    end = _end(invocation, until, now, contract.calendar.time_zone)
+    end = instant_of(invocation, "--until", until, now, contract.calendar.time_zone)
     with store.begin() as connection:
-        made = pause_monitor(connection, definition.id, _said("--owner", owner), _said("--reason", reason), now, end)
+        made = pause_monitor(connection, definition.id, said("--owner", owner), said("--reason", reason), now, end)
     if invocation.output.as_json:
         invocation.output.document(made.to_json())
     invocation.output.print(Text(visible(f"{definition.id} is {made.words()}")))
@@ -53,8 +48,8 @@ def resume(invocation: Invocation, name: str, owner: str | None, reason: str | N
     wiring = invocation.wiring()
     store = wiring.store(create=False)
     now = store_clock(store, wiring.clock).now()
-    by = None if owner is None else _said("--owner", owner)
-    why = None if reason is None else _said("--reason", reason)
+    by = None if owner is None else said("--owner", owner)
+    why = None if reason is None else said("--reason", reason)
     with store.begin() as connection:
         ended = resume_monitor(connection, name, by, why, now)
     if invocation.output.as_json:
@@ -84,20 +79,3 @@ def pauses_if_known(invocation: Invocation, wiring: Wiring) -> dict[str, Pause] 
     except TrivetError as error:
         invocation.output.complain(f"which monitors are paused is not known: {error}")
         return None
-
-
-def _end(invocation: Invocation, until: str, now: datetime, zone: str) -> datetime:
-    duration = parse_duration(until)
-    if duration is None:
-        return invocation.instant(until, zone, option="--until")
-    try:
-        return now + duration
-    except OverflowError:
-        raise UsageError(f"--until: {until} is too long") from None
-
-
-def _said(option: str, text: str) -> str:
-    said = " ".join(normal_text(text).split())
-    if not said or len(said) > _LONGEST_TEXT:
-        raise UsageError(f"{option}: expected a text of at most {_LONGEST_TEXT} characters")
-    return said

@@ -16,7 +16,8 @@ from alerts.recording import apply, apply_all
 from alerts.routing import Routing, Target
 from monitors.alerting import AlertPolicy, Lasting
 from monitors.evaluation import Followed, NotMade
-from tests.acceptance.command import trivet
+from tests.acceptance.command import Ended, trivet
+from tests.acceptance.files import append_to
 from tests.alerting import a_failure, a_monitor, an_evaluation, breached
 from tests.integration.receiver import Receiver, running_receiver, status
 from tests.integration.store import migrated_store
@@ -220,3 +221,50 @@ def test_a_test_of_stdout_prints_it_and_leaves_json_alone(workspace: Path) -> No
 def test_a_test_of_an_unknown_receiver_names_the_nearest(workspace: Path) -> None:
     ended = trivet("alerts", "test", "dsk", at=workspace)
     assert (ended.code, "did you mean 'desk'?" in ended.err) == (64, True)
+
+
+BY = ("--owner", "kim", "--reason", "the export is rebuilt")
+
+
+def silence(workspace: Path, *options: str) -> Ended:
+    return trivet("alerts", "silence", "reading-too-warm", *options, at=workspace)
+
+
+def test_of_a_silenced_monitor_nobody_is_told_until_somebody_ends_it(small: Path) -> None:
+    append_to(small / "trivet.yaml", "receivers: {screen: {stdout: true}}\nroutes: [{receiver: screen}]\n")
+    (made,) = silence(small, *BY, "--until", "8h", "--json").document["silences"]
+    assert (made["monitor"], made["owner"], made["reason"]) == ("reading-too-warm", "kim", "the export is rebuilt")
+    told = trivet("evaluate", at=small)
+    assert (told.code, "[warning]" in told.out) == (1, False)
+    assert trivet("alerts", "show", "reading-too-warm", "--json", at=small).document["deliveries"] == []
+    ended = trivet("alerts", "unsilence", "reading-too-warm", *BY, "--json", at=small).document["ended"]
+    assert ended == [made]
+    entries = trivet("ledger", "show", "--type", "silence", "--json", at=small).documents
+    assert [item["payload"]["subject_id"] for item in entries] == [made["silence_id"], f"{made['silence_id']}/end"]
+    assert trivet("ledger", "verify", at=small).code == 0
+    again = trivet("alerts", "unsilence", "reading-too-warm", *BY, at=small)
+    assert (again.code, again.err) == (64, "no silence holds or is to come for reading-too-warm\n")
+
+
+def test_a_maintenance_window_that_is_to_come_silences_nothing_yet(small: Path) -> None:
+    append_to(small / "trivet.yaml", "receivers: {screen: {stdout: true}}\nroutes: [{receiver: screen}]\n")
+    ended = silence(small, *BY, "--from", "2999-01-01T22:00", "--until", "2999-01-02T02:00")
+    said = "reading-too-warm is silenced by kim from 2999-01-01 22:00Z until 2999-01-02 02:00Z: the export is rebuilt\n"
+    assert (ended.code, ended.out) == (0, said)
+    assert "[warning]" in trivet("evaluate", at=small).out
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--until", "2020-01-01"), "--until: is not after the begin"),
+        (("--from", "2020-01-01", "--until", "8h"), "--from: has passed already; what was told is told"),
+        (("--from", "2999-01-01", "--until", "2998-01-01"), "--until: is not after the begin"),
+        (("--until", "never"), "--until: "),
+    ],
+)
+def test_a_silence_that_would_silence_nothing_is_refused(small: Path, options: tuple[str, ...], told: str) -> None:
+    ended = silence(small, *BY, *options)
+    assert ended.code == 64
+    assert ended.err.startswith(told)
+    assert not (small / "trivet.db").exists() or trivet("ledger", "show", "--json", at=small).documents == []
