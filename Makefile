@@ -13,8 +13,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PYTEST_ARGS ?=
-# Each process has servers of its own, so there are not more of them than pay.
-PYTEST_PROCESSES ?= --numprocesses auto --maxprocesses 4 --dist worksteal
+# One more than there are processors, since many tests wait for processes of their own; and not more than pay, since each
+# has servers of its own.
+PROCESSES := $(shell $(PYTHON) -c 'import os; print(min(4, (os.cpu_count() or 1) + 1))')
+PYTEST_PROCESSES ?= --numprocesses $(PROCESSES) --dist worksteal
 LOCK_ARGS ?=
 DEMO_DIR ?= demo-workspace
 

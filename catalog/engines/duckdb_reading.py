@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 import duckdb
 
@@ -48,7 +50,8 @@ def statement_kinds(text: str) -> tuple[str, ...]:
     Raises:
         UnreadableSQL: it cannot be parsed.
     """
-    return _kinds(_instance(()), text)
+    with _instances.of(()) as connection:
+        return _kinds(connection, text)
 
 
 def bind(sql: str, views: Mapping[str, Mapping[str, DataType | None]]) -> None:
@@ -61,40 +64,88 @@ def bind(sql: str, views: Mapping[str, Mapping[str, DataType | None]]) -> None:
     Raises:
         UnreadableSQL: it is something else, names something else, or its types do not fit.
     """
-    connection = _instance(tuple((view, tuple(columns.items())) for view, columns in views.items()))
-    if (kinds := _kinds(connection, sql)) != ("SELECT",):
-        raise UnreadableSQL(f"it sees {', '.join(kinds) or 'nothing'} instead of one SELECT")
+    declared = tuple((view, tuple(columns.items())) for view, columns in views.items())
     try:
-        connection.execute(f"PREPARE bound AS {sql}")
-        connection.execute("DEALLOCATE bound")
+        with _instances.of(declared) as connection:
+            if (kinds := _kinds(connection, sql)) != ("SELECT",):
+                raise UnreadableSQL(f"it sees {', '.join(kinds) or 'nothing'} instead of one SELECT")
+            connection.execute(f"PREPARE bound AS {sql}")
+            connection.execute("DEALLOCATE bound")
     except (duckdb.Error, RuntimeError, UnicodeError) as error:
-        if not isinstance(error, _UNRESOLVED):
-            _INSTANCES.opened = {}  # Whatever the fault left behind, no other statement is to meet it.
         raise UnreadableSQL(_one_line(error)) from None
 
 
 _Views = tuple[tuple[str, tuple[tuple[str, DataType | None], ...]], ...]
 
 MOST_INSTANCES = 4
-"""Kept open by a thread: a contract needs one to parse in and two to bind in."""
-
-# Opening an instance takes longer than everything else that the referee does. Nothing that is only parsed or prepared,
-# as one SELECT, leaves anything behind in it; each thread has its own, and a forked process opens its own.
-_INSTANCES = threading.local()
+"""Kept open: a contract needs one to parse in and two to bind in."""
 
 
-def _instance(views: _Views) -> duckdb.DuckDBPyConnection:
-    """An instance of this thread in which nothing exists but `views`, empty."""
-    if getattr(_INSTANCES, "process", None) != os.getpid():
-        # What a parent opened stays referred to: only the parent can close it.
-        _INSTANCES.inherited = [*getattr(_INSTANCES, "inherited", []), getattr(_INSTANCES, "opened", None)]
-        _INSTANCES.process, _INSTANCES.opened = os.getpid(), {}
-    opened: dict[_Views, duckdb.DuckDBPyConnection] = _INSTANCES.opened
-    found = opened.pop(views, None) or _opened(views)
-    opened[views] = found
-    if len(opened) > MOST_INSTANCES:
-        opened.pop(next(iter(opened))).close()
-    return found
+class _Instances:
+    """Those of this process, one for each set of views that was asked for lately; for one thread at a time.
+
+    Opening one takes longer than everything else that the referee does. Nothing that is only parsed or prepared, as one
+    SELECT, leaves anything behind in it.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._opened: dict[_Views, duckdb.DuckDBPyConnection] = {}
+
+    @contextmanager
+    def of(self, views: _Views) -> Iterator[duckdb.DuckDBPyConnection]:
+        """An instance in which nothing exists but `views`, empty. What a fault left behind, nobody else meets."""
+        with self._lock:
+            found = self._opened.pop(views, None) or _opened(views)
+            try:
+                yield found
+            except (*_UNRESOLVED, UnreadableSQL):
+                self._keep(views, found)
+                raise
+            except BaseException:
+                found.close()
+                raise
+            self._keep(views, found)
+
+    def close(self) -> None:
+        """Closes all: an instance that is left to the end of the interpreter may end it with a segmentation fault."""
+        with self._lock:
+            self._close()
+
+    def hold_for_fork(self) -> None:
+        """Closes all, and lets nobody open another one: a process that ends what its parent opened does not survive."""
+        self._lock.acquire()
+        self._close()
+
+    def go_on(self) -> None:
+        """In the parent, once it has forked."""
+        self._lock.release()
+
+    def _close(self) -> None:
+        while self._opened:
+            self._opened.popitem()[1].close()
+
+    def _keep(self, views: _Views, found: duckdb.DuckDBPyConnection) -> None:
+        self._opened[views] = found
+        if len(self._opened) > MOST_INSTANCES:
+            self._opened.pop(next(iter(self._opened))).close()
+
+
+_instances = _Instances()
+
+
+def _begin_anew() -> None:
+    # The lock is held here, by a thread that is not there.
+    global _instances
+    _instances = _Instances()
+
+
+os.register_at_fork(
+    before=lambda: _instances.hold_for_fork(),
+    after_in_parent=lambda: _instances.go_on(),
+    after_in_child=_begin_anew,
+)
+atexit.register(lambda: _instances.close())
 
 
 def _opened(views: _Views) -> duckdb.DuckDBPyConnection:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 from catalog.referee.certified import Purpose
 from catalog.referee.certify import certify
 from catalog.referee.decisions import decision_document
 from tests.unit.test_referee import CERTIFIED, cases, statements
 
+ROOT = Path(__file__).parents[2]
 SLOWEST = 0.020
 """Seconds of processor time for a decision, at the 95th percentile, once the referee has warmed up."""
 
@@ -48,3 +52,38 @@ def test_a_process_that_was_forked_decides_the_same() -> None:
     if child == 0:
         os._exit(0 if decided(sql)["decision"] == "ALLOW" else 1)
     assert os.waitpid(child, 0)[1] == 0
+
+
+_FORKS = """
+import os, subprocess, sys, threading
+from catalog.engines.duckdb_reading import statement_kinds
+
+ready, done = threading.Barrier(3), threading.Event()
+
+def read():
+    statement_kinds("SELECT 1")
+    ready.wait()
+    done.wait()
+
+threads = [threading.Thread(target=read) for _ in range(2)]
+for thread in threads:
+    thread.start()
+statement_kinds("SELECT 1")
+ready.wait()
+for _ in range(20):
+    # With a function to be called first, Python forks as it does for workers.
+    assert subprocess.Popen(["true"], preexec_fn=os.setsid).wait() == 0
+child = os.fork()
+if child == 0:
+    os._exit(0 if statement_kinds("SELECT 1") == ("SELECT",) else 1)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+done.set()
+print(statement_kinds("SELECT 1; ATTACH 'x'"))
+"""
+
+
+def test_a_process_forks_while_instances_are_kept() -> None:
+    """What a parent's threads opened ended every child of theirs with a segmentation fault."""
+    command = [sys.executable, "-X", "faulthandler", "-c", _FORKS]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=60)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "('SELECT', 'ATTACH')\n", "")

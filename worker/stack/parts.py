@@ -9,14 +9,18 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
-from trivet.errors import UnavailableError
-from worker.stack.folder import Access, StackFolder, write_private
+from sqlalchemy.exc import SQLAlchemyError
+
+from trivet.errors import TrivetError, UnavailableError
+from worker.stack.folder import STORE_URL, Access, StackFolder, write_private
 from worker.stack.programs import postgres_programs, redis_server
+from worker.stores import open_store
 
 _ENTRY = "import sys; from cli.main import main; sys.argv[0] = 'trivet'; main()"
 _UNPRIVILEGED = ("postgres", "nobody")
@@ -32,8 +36,8 @@ class Part:
     """Parts that must be ready before."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """All of it: a server is handed none of the secrets that Trivet's own environment may hold."""
-    port: int | None = None
-    """Where it listens once it is ready; None where it is ready as soon as it runs."""
+    answers: Callable[[], bool] | None = None
+    """Whether others can begin to use it; None where they can as soon as it runs."""
     once: bool = False
     """Whether it does its work and ends; it is ready when it ended well."""
     user: str | None = None
@@ -46,7 +50,7 @@ class Part:
 
     def is_ready(self) -> bool:
         """Whether others can begin to use it, while it runs."""
-        return self.port is None or _listens(self.port)
+        return self.answers is None or self.answers()
 
 
 def parts(folder: StackFolder, access: Access, workspace: Path, workers: int) -> list[Part]:
@@ -93,7 +97,8 @@ def _redis(folder: StackFolder, access: Access) -> Part:
     configuration = folder.redis / "redis.conf"
     write_private(configuration, "\n".join([*lines, ""]))
     command = (str(redis_server()), str(configuration))
-    return Part("redis", command, (), _plain(), port=access.redis_port, orphan_signal=signal.SIGTERM)
+    answers = partial(_listens, access.redis_port)
+    return Part("redis", command, (), _plain(), answers=answers, orphan_signal=signal.SIGTERM)
 
 
 def _postgres(folder: StackFolder, access: Access) -> Part:
@@ -110,7 +115,8 @@ def _postgres(folder: StackFolder, access: Access) -> Part:
         command,
         (),
         _plain(),
-        port=access.postgres_port,
+        # One that was killed listens before it takes anyone.
+        answers=partial(_takes_connections, access.environment()[STORE_URL]),
         user=user,
         stop_signal=signal.SIGINT,
         grace=60.0,
@@ -161,6 +167,17 @@ def _unprivileged_user(place: Path) -> str:
             continue
         return name
     raise UnavailableError(f"PostgreSQL does not run as root, and there is no user {' or '.join(_UNPRIVILEGED)}")
+
+
+def _takes_connections(url: str) -> bool:
+    store = open_store(url)
+    try:
+        with store.connect():
+            return True
+    except (TrivetError, SQLAlchemyError):
+        return False
+    finally:
+        store.dispose()
 
 
 def _listens(port: int) -> bool:
