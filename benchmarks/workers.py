@@ -29,17 +29,15 @@ from worker.stack.folder import STORE_URL, StackFolder
 from worker.stores import read_only
 from worker.tables import evaluation
 
-EVERY = 30
-"""Seconds."""
 _SETTINGS = {"TRIVET_SCHEDULER__TICK": "1s", "TRIVET_SCHEDULER__WORKERS": "1", "TRIVET_API__PORT": "0"}
 
 
-def workspace(folder: Path, condition: str, delays: Sequence[int]) -> Path:
+def workspace(folder: Path, condition: str, delays: Sequence[int], every: int) -> Path:
     """The workspace of `trivet init` with a monitor for each delay, in seconds."""
     made = Path(shutil.copytree(ROOT / "examples" / "empty", folder))
     lines = [
         f"  - {{id: small-{number:05}, object: reading, breach_when: '{condition}', "
-        f"schedule: {{every: {EVERY}s}}, delay: {delay}s}}"
+        f"schedule: {{every: {every}s}}, delay: {delay}s}}"
         for number, delay in enumerate(delays)
     ]
     (made / "monitors" / "example.yaml").write_text("\n".join(["monitors:", *lines, ""]), "utf-8")
@@ -75,10 +73,10 @@ def _is_up(folder: StackFolder, supervisor: int) -> bool:
     return all(item["state"] in ("running", "done") for item in state["parts"])
 
 
-def evaluations(place: Path, workers: int, rounds: int) -> dict[str, list[sa.RowMapping]]:
+def evaluations(place: Path, workers: int, rounds: int, every: int) -> dict[str, list[sa.RowMapping]]:
     """What was made of each instant, without the first, in which much is built."""
     with stack(place, workers) as store:
-        time.sleep((rounds + 2) * EVERY)
+        time.sleep((rounds + 2) * every)
         with read_only(store).connect() as connection:
             rows = connection.execute(sa.select(evaluation).order_by(evaluation.c.scheduled_for)).mappings().all()
     found: dict[str, list[sa.RowMapping]] = {}
@@ -96,13 +94,13 @@ def rate(made: Sequence[sa.RowMapping]) -> float:
     return len(made) / (ended - begun).total_seconds()
 
 
-def waits(made: Sequence[sa.RowMapping], delays: Sequence[int]) -> list[float]:
+def waits(made: Sequence[sa.RowMapping], delays: Sequence[int], every: int) -> list[float]:
     """Seconds from when each came due until it was begun; until it came due again where nobody began it."""
     found = []
     for row in made:
         due = datetime.fromisoformat(row["scheduled_for"]) + timedelta(seconds=delays[int(row["monitor"][6:])])
         begun = datetime.fromisoformat(row["started_at"])
-        found.append((begun - due).total_seconds() if row["status"] == "completed" else float(EVERY))
+        found.append((begun - due).total_seconds() if row["status"] == "completed" else float(every))
     return found
 
 
@@ -112,19 +110,21 @@ def main() -> None:
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2, 4])
     parser.add_argument("--monitors", type=int, default=400, help="that come due at once")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--every", type=int, default=30, help="seconds from one instant to the next")
     options = parser.parse_args()
-    condition = CONDITIONS["two members to tell"]
+    condition, every, rounds = CONDITIONS["two members to tell"], options.every, options.rounds
     for workers in options.workers:
         folder = Path(tempfile.mkdtemp(prefix="trivet-bench-"))
         folder.chmod(0o755)
-        at_once = evaluations(workspace(folder / "rate", condition, [0] * options.monitors), workers, options.rounds)
+        place = workspace(folder / "rate", condition, [0] * options.monitors, every)
+        at_once = evaluations(place, workers, rounds, every)
         most = statistics.median(rate(made) for made in at_once.values())
-        delays = [number % EVERY for number in range(int(0.8 * most * EVERY))]
-        spread = evaluations(workspace(folder / "wait", condition, delays), workers, options.rounds)
-        found = sorted(second for made in spread.values() for second in waits(made, delays))
+        delays = [number % every for number in range(int(0.8 * most * every))]
+        spread = evaluations(workspace(folder / "wait", condition, delays, every), workers, rounds, every)
+        found = sorted(second for made in spread.values() for second in waits(made, delays, every))
         p95 = found[int(0.95 * (len(found) - 1))]
         print(
-            f"{workers} workers: {most:.0f} evaluations/s; of {len(delays)} in {EVERY} s one waits "
+            f"{workers} workers: {most:.0f} evaluations/s; of {len(delays)} in {every} s one waits "
             f"{statistics.median(found):.1f} s (p95 {p95:.1f}, at most {found[-1]:.1f})",
             flush=True,
         )

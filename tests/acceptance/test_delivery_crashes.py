@@ -9,8 +9,10 @@ from __future__ import annotations
 import signal
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -32,7 +34,7 @@ from tests.integration.servers import postgres
 from tests.integration.store import MIGRATIONS
 from worker.delivering import Deliverer
 from worker.processes import last_ticks
-from worker.stores import read_only, upgrade_store
+from worker.stores import open_store, read_only, upgrade_store
 
 __all__ = ["postgres"]
 
@@ -102,7 +104,9 @@ def place(request: pytest.FixtureRequest, small: Path, monkeypatch: pytest.Monke
     if kind == "postgresql":
         url = request.getfixturevalue("postgres").new_database()
     monkeypatch.setenv("TRIVET_STORE__URL", url)
-    with running_receiver() as desk, running_mail_server() as mail, opened(url) as store:
+    with ExitStack() as stack, running_receiver() as desk, running_mail_server() as mail, opened(url) as store:
+        # A command in this process would leave its connections to its end.
+        monkeypatch.setattr("worker.bootstrap.open_store", partial(_let_go_at_end, stack))
         upgrade_store(store, MIGRATIONS)
         append_to(
             small / "trivet.yaml",
@@ -119,6 +123,12 @@ def place(request: pytest.FixtureRequest, small: Path, monkeypatch: pytest.Monke
         (waits,) = rows(store, outbox)
         assert (waits["state"], waits["attempts"]) == (DeliveryState.PENDING, 0)
         yield Place(small, store, QUICK | {"TRIVET_STORE__URL": url}, desk, mail)
+
+
+def _let_go_at_end(stack: ExitStack, url: str, **options: bool) -> sa.Engine:
+    engine = open_store(url, **options)
+    stack.callback(engine.dispose)
+    return engine
 
 
 PLACES = [("sqlite", name, point) for name in SENDS for point in POINTS]
