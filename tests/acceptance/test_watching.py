@@ -20,6 +20,7 @@ from tests.integration.receiver import Receiver, hang_up, running_receiver, stat
 from tests.integration.servers import PostgresServer, postgres, running_redis
 from trivet.clock import utc_text
 from worker.processes import Daemon, DaemonKind, mark_tick
+from worker.stack.folder import free_port
 from worker.tables import SlotState, evaluation, slot, watermark
 
 __all__ = ["postgres"]
@@ -40,12 +41,6 @@ def workspace(small: Path) -> Path:
     replace_in(small / "monitors" / "example.yaml", "every: 1h}", "every: 2s}")
     assert trivet("ingest", at=small).code == 0
     return small
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def get(port: int, path: str) -> httpx.Response | None:
