@@ -83,7 +83,7 @@ class Desk:
 
     def deliver(self) -> DeliveryReport:
         reach = Reach(networks=ALLOWED, lookup=self.look_up)
-        way = Outgoing(Secret(f"http://desk.example:{self.port}/hook"), reach, timedelta(seconds=0.6))
+        way = Outgoing(Secret(f"http://desk.example:{self.port}/hook"), reach, timedelta(seconds=3))
         notifier = WebhookNotifier(way, [bytes(32)], self.clock)
         return deliver_due(self.store, {DESK: notifier}, self.clock, POLICY)
 
@@ -100,7 +100,7 @@ class Desk:
 
 FAULTS: list[tuple[Answer, str]] = [
     *[(status(500), "the receiver answered 500")] * 5,
-    (slow(1.2), "no answer: timed out"),
+    (slow(5), "no answer: timed out"),
     (status(429, retry_after="600"), "the receiver answered 429"),
     (
         status(307, location=METADATA),
