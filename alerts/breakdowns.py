@@ -138,7 +138,7 @@ def _of(target: Target) -> sa.ColumnElement[bool]:
 
 
 def _lost(target: Target, row: sa.Row[Any], error: str, disabled: str | None, now: datetime) -> str:
-    lost = f"A notice about {'' if row.monitor.startswith(PREFIX) else 'monitor '}{row.monitor}"
+    lost = f"A notice about {'' if '/' in row.monitor else 'monitor '}{row.monitor}"
     words = f"{lost} was given up after {row.attempts} attempt{'' if row.attempts == 1 else 's'}: {error}."
     if disabled is not None:
         words += f" Nothing more is sent there. Once it is mended, run `trivet alerts enable {row.receiver}`."

@@ -6,11 +6,12 @@ It holds text from data as data, capped but not escaped; `alerts/rendering.py` m
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from alerts.digests import Digest
 from alerts.outages import Outage
 from alerts.states import AlertEvent, AlertKind
 from alerts.status import AlertChange
@@ -38,6 +39,8 @@ class ShownMember:
     reason: str | None = None
     provenance: tuple[str, ...] = ()
     """Where its row, and each deciding linked row, was read."""
+    accepted_until: str | None = None
+    """The last day for which its breach is accepted; None where nobody accepted it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +106,12 @@ class Message:
     monitors: tuple[str, ...] = ()
     """Of an outage: monitors that cannot be judged; `monitor_count` counts all of them."""
     monitor_count: int = 0
+    accepted: int = 0
+    """Breached members whose breach is accepted: counted in `counts`, and no cause for this notice."""
+    accepted_until: tuple[str, str] | None = None
+    """The last days for which that holds, of the first and of the last of them to end."""
+    digest: Digest | None = None
+    """Of a digest: all that it says."""
 
     def to_json(self) -> str:
         """As the outbox keeps it: ASCII, in the envelope that Standard Webhooks 1.0 recommends."""
@@ -113,6 +122,7 @@ class Message:
             {"link": item.link, "object": item.object, "key": dict(item.key), "members": item.members}
             for item in self.missing
         ]
+        data["digest"] = self.digest.to_json() if self.digest is not None else None
         return json.dumps({"type": f"alert.{self.event}", "timestamp": self.at, "data": data})
 
     @classmethod
@@ -134,6 +144,8 @@ class Message:
             data["judged_share"] = tuple(data["judged_share"]) if data["judged_share"] else None
             data["missing"] = tuple(ShownKey(**item) for item in data["missing"])
             data["monitors"] = tuple(data["monitors"])
+            data["accepted_until"] = tuple(data["accepted_until"]) if data["accepted_until"] else None
+            data["digest"] = Digest.from_json(data["digest"]) if data["digest"] is not None else None
             return cls(event=AlertEvent(document["type"].removeprefix("alert.")), at=document["timestamp"], **data)
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise ValueError(f"the outbox holds no message here: {type(error).__name__}") from error
@@ -150,11 +162,24 @@ _LATER: Mapping[str, Any] = {
     "missing": (),
     "monitors": (),
     "monitor_count": 0,
+    "accepted": 0,
+    "accepted_until": None,
+    "digest": None,
 }
+_NONE: Mapping[str, str] = {}
 
 
-def message_of(change: AlertChange, made: Evaluation, ledger_seq: int | None) -> Message:
-    """What is told of a change, with what the evaluation found."""
+def message_of(
+    change: AlertChange, made: Evaluation, ledger_seq: int | None, accepted: Mapping[str, str] = _NONE
+) -> Message:
+    """What is told of a change, with what the evaluation found.
+
+    Args:
+        change: what happened.
+        made: the evaluation.
+        ledger_seq: its entry.
+        accepted: members whose breach is accepted: by key, the last day for which that holds.
+    """
     definition = made.definition
     counts = made.outcome if isinstance(made.outcome, Counts) else None
     not_made = made.outcome if isinstance(made.outcome, NotMade) else None
@@ -178,7 +203,7 @@ def message_of(change: AlertChange, made: Evaluation, ledger_seq: int | None) ->
         not_made=not_made.reason.value if not_made else None,
         cause=not_made.cause.value if not_made and not_made.cause else None,
         detail=_capped(not_made.message) if not_made and not_made.message else None,
-        members=tuple(_shown(item) for item in (*made.breached, *made.undecided)[:MOST_MEMBERS]),
+        members=tuple(_members(made, accepted)),
         owner=_capped(definition.owner),
         runbook=_capped(definition.runbook),
         contract=_capped(f"{made.contract['id']} {made.contract['version']}"),
@@ -191,6 +216,8 @@ def message_of(change: AlertChange, made: Evaluation, ledger_seq: int | None) ->
             ShownKey(item.link, item.object, _values(item.key), item.members)
             for item in made.missing_keys[:MOST_MEMBERS]
         ),
+        accepted=len(change.accepted),
+        accepted_until=(change.accepted[0], change.accepted[-1]) if change.accepted else None,
     )
 
 
@@ -231,6 +258,19 @@ def outage_message(
     return replace(told, title=title, monitor=outage.name, not_made=outage.reason.value, cause=cause, detail=detail)
 
 
+def digest_message(name: str, digest: Digest, episode: int, at: datetime) -> Message:
+    """What a digest sends.
+
+    Args:
+        name: that of the digest, in place of a monitor.
+        digest: what it says.
+        episode: the number of its day.
+        at: when it was written.
+    """
+    title, severity = "Trivet's digest", digest.severity
+    return Message(AlertEvent.DIGEST, title, utc_text(at), name, severity, episode=episode, digest=digest)
+
+
 def probe_message(receiver: str, at: datetime) -> Message:
     """What `trivet alerts test` sends."""
     return Message(AlertEvent.TEST, f"Trivet reaches the receiver {receiver}", utc_text(at))
@@ -247,6 +287,7 @@ def _member_json(member: ShownMember) -> dict[str, Any]:
         "operands": dict(member.operands),
         "reason": member.reason,
         "provenance": list(member.provenance),
+        "accepted_until": member.accepted_until,
     }
 
 
@@ -262,6 +303,18 @@ def _place(found: Mapping[str, str | int | None]) -> str:
         told.pop("table", None)
     parts = ([document] if document is not None else []) + [f"{name} {value}" for name, value in told.items()]
     return _value(", ".join(parts))
+
+
+def _members(made: Evaluation, accepted: Mapping[str, str]) -> Iterator[ShownMember]:
+    """Those that a message shows: what is accepted comes after what is not."""
+    if not accepted:
+        yield from (_shown(item) for item in (*made.breached, *made.undecided)[:MOST_MEMBERS])
+        return
+    known = [item for item in made.breached if item.key_text in accepted]
+    fresh = [item for item in made.breached if item.key_text not in accepted]
+    for item in (*fresh, *made.undecided, *known)[:MOST_MEMBERS]:
+        is_known = item.verdict is Verdict.BREACH
+        yield replace(_shown(item), accepted_until=accepted.get(item.key_text) if is_known else None)
 
 
 def _shown(member: Member) -> ShownMember:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import sqlalchemy as sa
 
+from alerts.accepting import Acceptance, acceptances_of, accepted_days
 from alerts.changes import Step, advance
 from alerts.keeping import Kept, flagged_members, kept_alerts, record_moves, write_alerts, write_members
 from alerts.members import Flagged, MemberChange
@@ -63,6 +64,7 @@ class _Moving:
     before: dict[str, Kept]
     flagged: dict[str, dict[str, Flagged]]
     silences: Sequence[Silence]
+    accepted: Sequence[Acceptance]
     drafts: list[Draft] = field(default_factory=list)
     moved: dict[str, dict[str, MemberChange]] = field(default_factory=dict)
     joined: list[Joined] = field(default_factory=list)
@@ -72,8 +74,10 @@ class _Moving:
         monitors = {item.definition.id for item in made}
         kept = kept_alerts(connection, monitors)
         flagged = flagged_members(connection, monitors)
-        silences = silences_after(connection, monitors, min(item.finished_at for item in made))
-        return cls(connection, routing, dict(kept), kept, flagged, silences)
+        earliest = min(item.finished_at for item in made)
+        silences = silences_after(connection, monitors, earliest)
+        accepted = acceptances_of(connection, monitors, earliest)
+        return cls(connection, routing, dict(kept), kept, flagged, silences, accepted)
 
     def move(self, made: Evaluation) -> AlertChange | None:
         """Moves one monitor's alert on."""
@@ -82,14 +86,15 @@ class _Moving:
         outage = outage_of(made)
         # Before it is known whether it fires at all: an outage speaks for whatever cannot be judged because of it.
         covered = outage is not None or (last.outage is not None and isinstance(made.outcome, NotMade))
-        step = advance(last.status, made, self.flagged.get(name, {}), muted=covered or self._is_silenced(made))
+        muted, accepted = covered or self._is_silenced(made), accepted_days(self.accepted, name, made.finished_at)
+        step = advance(last.status, made, self.flagged.get(name, {}), muted=muted, accepted=accepted)
         if step.status is last.status:
             return None
         self._note(made, step.members)
         covering = covered_by(last.outage, made, outage, tells=step.change is not None)
         if covering != last.outage:
             self.joined.append(Joined(made, outage, step.status, covering, last.outage))
-        message = self._tell(made, step, covering) if step.change or step.standing else None
+        message = self._tell(made, step, covering, accepted) if step.change or step.standing else None
         self.kept[name] = Kept(step.status, message, covering)
         return step.change
 
@@ -114,20 +119,21 @@ class _Moving:
             self.moved.setdefault(name, {})[item.key] = item
         self.drafts += record_moves(self.connection, made, changed)
 
-    def _tell(self, made: Evaluation, step: Step, covering: str | None) -> str | None:
+    def _tell(self, made: Evaluation, step: Step, covering: str | None, accepted: Mapping[str, str]) -> str | None:
         """Writes what is to be sent, and gives the message that repetitions are made of."""
         recorded = entry_about(self.connection, EntryType.EVALUATION, made.evaluation_id)
         seq = recorded.seq if recorded else None
         if step.change is not None:
-            self._send(made, step.change, seq, step.status, covering)
-        return message_of(step.standing, made, seq).to_json() if step.standing is not None else None
+            message = message_of(step.change, made, seq, accepted).to_json()
+            self._send(made, step.change, message, step.status, covering)
+        return message_of(step.standing, made, seq, accepted).to_json() if step.standing is not None else None
 
     def _send(
-        self, made: Evaluation, change: AlertChange, seq: int | None, status: AlertStatus, covering: str | None
+        self, made: Evaluation, change: AlertChange, message: str, status: AlertStatus, covering: str | None
     ) -> None:
         definition = made.definition
         matched = self.routing.receivers_for(definition, change.kind, change.severity, change.reasons)
-        told = Told(definition.id, change, message_of(change, made, seq).to_json(), (), made.finished_at)
+        told = Told(definition.id, change, message, (), made.finished_at)
         told = replace(told, receivers=receivers_of(self.connection, definition.id, change, matched))
         about: dict[str, Json] = {
             "evaluation_id": made.evaluation_id,

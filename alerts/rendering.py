@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from alerts.breakdowns import PREFIX as ABOUT_RECEIVER
 from alerts.message import Message, ShownMember
 from alerts.outages import PREFIX as ABOUT_OUTAGE
+from alerts.rendering_digest import ITEM, digest_lines, digest_subject
 from alerts.states import AlertEvent, AlertKind
 from alerts.wording import NOT_MADE, REASONS, SLOT_CAUSES, shortened, visible
 from trivet.verdicts import NotMadeReason, Reason, SlotCause, Verdict
@@ -14,7 +15,6 @@ from trivet.verdicts import NotMadeReason, Reason, SlotCause, Verdict
 Shown = Callable[[str], str]
 """`visible` or `inactive` of `alerts/wording.py`."""
 
-ITEM = "- "
 _LONGEST_SUBJECT = 200
 _LONGEST_LINE = 300
 _LONGEST_CELL = 60
@@ -31,8 +31,11 @@ _WANTS_SOMEBODY = (AlertEvent.FIRED, AlertEvent.CHANGED, AlertEvent.REPEATED, Al
 
 def subject(message: Message) -> str:
     """One line: how loud, which monitor, and what happened."""
-    mark = message.event if message.event in (AlertEvent.RESOLVED, AlertEvent.TEST) else message.severity
+    named = (AlertEvent.RESOLVED, AlertEvent.TEST, AlertEvent.DIGEST)
+    mark = message.event if message.event in named else message.severity
     happened = _happened(message)
+    if message.digest is not None:
+        return shortened(f"[{mark}] {happened}", _LONGEST_SUBJECT)
     line = f"[{mark}] {visible(message.title)}" + (f": {happened}" if happened else "")
     return shortened(line, _LONGEST_SUBJECT)
 
@@ -51,10 +54,14 @@ def _happened(message: Message) -> str:
     match message.event:
         case AlertEvent.TEST:
             return ""
+        case AlertEvent.DIGEST:
+            return digest_subject(message.digest) if message.digest is not None else ""
         case AlertEvent.RESOLVED:
             if message.monitor.startswith(ABOUT_RECEIVER):
                 return ""
-            return "judged again" if message.kind is AlertKind.NO_DATA else "compliant again"
+            if message.kind is AlertKind.NO_DATA:
+                return "judged again"
+            return "no breach is left but accepted ones" if message.accepted else "compliant again"
         case AlertEvent.FIRED:
             return _about(message)
         case AlertEvent.CHANGED:
@@ -71,8 +78,13 @@ def _happened(message: Message) -> str:
             return f"{_about(message)}, members that are gone were let go"
 
 
+def about(kind: AlertKind | None) -> str:
+    """What an alert is about, in words."""
+    return _ABOUT[kind] if kind else ""
+
+
 def _about(message: Message) -> str:
-    return _ABOUT[message.kind] if message.kind else ""
+    return about(message.kind)
 
 
 def _changed(message: Message) -> str:
@@ -84,7 +96,8 @@ def _changed(message: Message) -> str:
         case AlertKind.BREACH, AlertKind.UNJUDGED:
             return "judged again, and breach"
         case AlertKind.NO_DATA, AlertKind.BREACH | AlertKind.UNJUDGED:
-            return "the breach is over, and there is no data"
+            over = "no breach is left but accepted ones" if message.accepted else "the breach is over"
+            return f"{over}, and there is no data"
         case _:
             return _about(message)
 
@@ -92,6 +105,9 @@ def _changed(message: Message) -> str:
 def _lines(message: Message, shown: Shown) -> Iterator[str]:
     if message.event is AlertEvent.TEST:
         yield "This is a test. Nothing is wrong, and no alert belongs to it."
+        return
+    if message.digest is not None:
+        yield from digest_lines(message.digest, shown)
         return
     if message.monitor.startswith(ABOUT_RECEIVER):
         yield shown(message.detail or "")
@@ -101,6 +117,8 @@ def _lines(message: Message, shown: Shown) -> Iterator[str]:
         yield from _outage(message, shown)
         return
     yield _finding(message)
+    if message.accepted_until is not None:
+        yield _accepted(message.accepted, *message.accepted_until)
     if message.detail:
         yield shown(message.detail)
     if message.judged_share is not None:
@@ -137,6 +155,13 @@ def _carried(message: Message) -> Iterator[str]:
         yield "There was a breach, and this evaluation could not judge it. The alert stays until it is judged."
     if message.held:
         yield f"{_were(message.held)} breach, now compliant, and not recovered as far as the monitor asks."
+
+
+def _accepted(count: int, first: str, last: str) -> str:
+    """Breaches that are counted, and that this message is not about."""
+    if first == last:
+        return f"of these {count:,} accepted until {first}"
+    return f"of these {count:,} accepted, the first until {first}, the last until {last}"
 
 
 def _were(count: int) -> str:
@@ -189,6 +214,8 @@ def _members(members: Sequence[ShownMember], heading: str, total: int, shown: Sh
             parts.append(f"{item.reason} ({REASONS[Reason(item.reason)]})")
         if item.provenance:
             parts.append("read from " + " and ".join(_cell(place, shown) for place in item.provenance))
+        if item.accepted_until:
+            parts.append(f"accepted until {item.accepted_until}")
         yield ITEM + "; ".join(part for part in parts if part)
 
 

@@ -11,7 +11,8 @@ from html import escape
 from itertools import groupby
 
 from alerts.message import Message
-from alerts.rendering import ITEM, lines, subject
+from alerts.rendering import lines, subject
+from alerts.rendering_digest import ITEM
 from alerts.states import AlertEvent
 from alerts.wording import inactive, visible
 from trivet.verdicts import Severity
@@ -32,7 +33,8 @@ _PAGE = """\
 
 def html(message: Message) -> str:
     """The message as a page of its own."""
-    over = message.event in (AlertEvent.RESOLVED, AlertEvent.TEST)
+    quiet = message.event is AlertEvent.DIGEST and message.severity is Severity.INFO
+    over = quiet or message.event in (AlertEvent.RESOLVED, AlertEvent.TEST)
     colour = _OVER if over else _COLOURS[message.severity]
     found = list(lines(message, inactive))
     # The badge, or what the message is about, is read first.

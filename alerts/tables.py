@@ -100,6 +100,29 @@ silence = sa.Table(
     sa.Index(None, "until"),
 )
 
+# Members whose breach somebody answers for until a date. A row is written once, but for its end before time.
+acceptance = sa.Table(
+    "acceptance",
+    metadata,
+    sa.Column("acceptance_id", sa.Text, primary_key=True),
+    sa.Column("monitor", sa.Text, nullable=False),
+    # JSON in ASCII: key property -> value as text. The ledger holds its hash, with the salt.
+    sa.Column("member_key", sa.Text, nullable=False),
+    # NULL once the key was erased.
+    sa.Column("salt", sa.Text),
+    # Who answers for it, and why.
+    sa.Column("owner", sa.Text, nullable=False),
+    sa.Column("reason", sa.Text, nullable=False),
+    sa.Column("since", sa.Text, nullable=False),
+    # The instant at which the last day ends.
+    sa.Column("until", sa.Text, nullable=False),
+    sa.Column("last_day", sa.Text, nullable=False),
+    # When it was ended before its time, and by whom.
+    sa.Column("ended_at", sa.Text),
+    sa.Column("ended_by", sa.Text),
+    sa.Index(None, "monitor", "until"),
+)
+
 outbox = sa.Table(
     "outbox",
     metadata,

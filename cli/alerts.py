@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import click
+from rich.text import Text
 
+from alerts.accepting import acceptances_of
 from alerts.breakdowns import disabled_addresses, forget
 from alerts.breakdowns import enable as enable_receiver
 from alerts.delivery import DeliveryReport
@@ -20,6 +22,8 @@ from alerts.routing import Target
 from alerts.states import AlertKind, DeliveryState
 from alerts.status import AlertStatus
 from alerts.wording import shortened
+from cli.alerts_accept import accept, unaccept
+from cli.alerts_digest import digest
 from cli.alerts_silence import silence, unsilence
 from cli.given import said
 from cli.invocation import Invocation, command
@@ -63,12 +67,19 @@ def list_(invocation: Invocation) -> int:
 @command
 def show(invocation: Invocation, monitor: str, last: int) -> int:
     """How the alert of MONITOR stands, and who was told what."""
-    with read_only(invocation.wiring().store(create=False)).connect() as connection:
+    wiring = invocation.wiring()
+    store = wiring.store(create=False)
+    now = store_clock(store, wiring.clock).now()
+    with read_only(store).connect() as connection:
         found = required_alert(connection, monitor)
         told = deliveries(connection, monitor, last)
+        accepted = acceptances_of(connection, {monitor}, now)
     if invocation.output.as_json:
-        listed = [_delivery_json(item) for item in told]
-        invocation.output.document({**_alert_json(found), "deliveries": listed})
+        listed = {
+            "acceptances": [item.to_json() for item in accepted],
+            "deliveries": [_delivery_json(item) for item in told],
+        }
+        invocation.output.document({**_alert_json(found), **listed})
         return Exit.FINE
     status = found.status
     since, slot = _slots(status)
@@ -76,6 +87,8 @@ def show(invocation: Invocation, monitor: str, last: int) -> int:
     invocation.output.print(f"since {since}, latest slot {slot}, episode {status.episode}")
     for line in _more(found):
         invocation.output.print(visible(line))
+    for item in accepted:
+        invocation.output.print(Text(visible(f"{item.key_words()} is {item.words()}")))
     if told:
         columns = ["what", "receiver", "state", "attempts", "next attempt", "last error"]
         invocation.output.table(columns, [_delivery_row(item) for item in told], title="deliveries")
@@ -200,6 +213,9 @@ def enable(invocation: Invocation, receiver: str) -> int:
     return Exit.FINE
 
 
+alerts.add_command(accept)
+alerts.add_command(unaccept)
+alerts.add_command(digest)
 alerts.add_command(silence)
 alerts.add_command(unsilence)
 
@@ -229,6 +245,8 @@ def _more(item: NamedAlert) -> Iterator[str]:
     if item.message is not None:
         if item.message.badge is not None:
             yield f"badge: {item.message.badge}"
+        if item.message.accepted:
+            yield f"of these {item.message.accepted} accepted"
         if item.message.carried:
             gone = f", {item.message.gone} of them not there any more" if item.message.gone else ""
             yield f"{item.message.carried} was breach, now unjudged{gone}"
@@ -263,6 +281,7 @@ def _alert_json(item: NamedAlert) -> dict[str, Any]:
         "carried": message.carried if message is not None else 0,
         "gone": message.gone if message is not None else 0,
         "held": message.held if message is not None else 0,
+        "accepted": message.accepted if message is not None else 0,
         "flapping": status.flapping,
         "acknowledged_by": status.acknowledged_by,
         "outage": item.outage,

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from alerts.accepting import Term
 from alerts.outages import PREFIX
 from alerts.status import AlertChange
 from catalog.contract import Contract
@@ -45,12 +46,15 @@ KEYS = {
     "acknowledge",
     "release",
     "silence",
+    "accept",
+    "until",
+    "unaccept",
     "restart",
     "told",
     "state",
 }
 """Everything that a step can say."""
-_NO_EVALUATION = {"clock", "acknowledge", "release", "silence", "restart"}
+_NO_EVALUATION = {"clock", "acknowledge", "release", "silence", "accept", "unaccept", "restart"}
 CONTRACT = """\
 contract: {id: aruma, version: 1.2.0}
 object_types:
@@ -107,6 +111,17 @@ class Step:
         """What is told, as it is written."""
         texts = self.raw.get("told", [])
         return [texts] if isinstance(texts, str) else list(texts)
+
+    @property
+    def members(self) -> list[str]:
+        """The keys of the members that it accepts, or accepts no longer."""
+        return [_key(name) for name in _names(self.raw.get("accept", self.raw.get("unaccept")))]
+
+    @property
+    def term(self) -> Term:
+        """For how long it accepts."""
+        until = START + duration(self.raw["until"])
+        return Term("ana", "known", self.now, until, until.date())
 
     def told(self, default: str) -> list[Told]:
         return [_told(text, default) for text in self.texts]

@@ -73,7 +73,8 @@ class AppriseNotifier:
             # One that fails would have the others told again.
             return NotSent(f"the URL leads to {self._targets} places; give each a URL of its own")
         message = Message.from_json(notice.payload)
-        resolved = message.event is AlertEvent.RESOLVED
+        quiet = message.event is AlertEvent.DIGEST and message.severity is Severity.INFO
+        resolved = quiet or message.event is AlertEvent.RESOLVED
         result = self._service.notify(
             body=body(message, inactive),
             title=subject(message),

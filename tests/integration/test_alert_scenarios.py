@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
+from alerts.accepting import accept_members, end_acceptances
 from alerts.keeping import flagged_members
 from alerts.message import Message
 from alerts.reading import alerts_of
@@ -61,6 +62,12 @@ class Stored:
             with self.store.begin() as connection:
                 until = step.now + duration(raw["silence"])
                 silence_monitor(connection, raw.get("of", names[0]), "ana", "known", step.now, until)
+        elif "accept" in raw:
+            with self.store.begin() as connection:
+                accept_members(connection, raw.get("of", names[0]), step.members, step.term)
+        elif "unaccept" in raw:
+            with self.store.begin() as connection:
+                end_acceptances(connection, raw.get("of", names[0]), step.members, "ana", "mended", step.now)
         elif "clock" in raw:
             remind_due(self.store, self.scenario.definitions, ROUTING, FixedClock(step.now))
         else:

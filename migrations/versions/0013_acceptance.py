@@ -1,0 +1,38 @@
+"""Accepted members: breaches that somebody answers for until a date.
+
+Revision ID: 0013
+Revises: 0011
+"""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0013"
+down_revision = "0011"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    op.create_table(
+        "acceptance",
+        sa.Column("acceptance_id", sa.Text(), nullable=False),
+        sa.Column("monitor", sa.Text(), nullable=False),
+        sa.Column("member_key", sa.Text(), nullable=False),
+        sa.Column("salt", sa.Text(), nullable=True),
+        sa.Column("owner", sa.Text(), nullable=False),
+        sa.Column("reason", sa.Text(), nullable=False),
+        sa.Column("since", sa.Text(), nullable=False),
+        sa.Column("until", sa.Text(), nullable=False),
+        sa.Column("last_day", sa.Text(), nullable=False),
+        sa.Column("ended_at", sa.Text(), nullable=True),
+        sa.Column("ended_by", sa.Text(), nullable=True),
+        sa.PrimaryKeyConstraint("acceptance_id", name=op.f("pk_acceptance")),
+    )
+    op.create_index(op.f("ix_acceptance_monitor_until"), "acceptance", ["monitor", "until"])
+
+
+def downgrade() -> None:
+    raise NotImplementedError("an audit store is never downgraded; restore a backup")
