@@ -86,14 +86,14 @@ class _Moving:
         outage = outage_of(made)
         # Before it is known whether it fires at all: an outage speaks for whatever cannot be judged because of it.
         covered = outage is not None or (last.outage is not None and isinstance(made.outcome, NotMade))
-        muted, accepted = covered or self._is_silenced(made), accepted_days(self.accepted, name, made.finished_at)
-        step = advance(last.status, made, self.flagged.get(name, {}), muted=muted, accepted=accepted)
+        silenced, accepted = self._is_silenced(made), accepted_days(self.accepted, name, made.finished_at)
+        step = advance(last.status, made, self.flagged.get(name, {}), muted=covered or silenced, accepted=accepted)
         if step.status is last.status:
             return None
         self._note(made, step.members)
         covering = covered_by(last.outage, made, outage, tells=step.change is not None)
         if covering != last.outage:
-            self.joined.append(Joined(made, outage, step.status, covering, last.outage))
+            self.joined.append(Joined(made, outage, step.status, covering, last.outage, silenced))
         message = self._tell(made, step, covering, accepted) if step.change or step.standing else None
         self.kept[name] = Kept(step.status, message, covering)
         return step.change

@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from alerts.keeping import Kept, flagged_members, kept_alerts, read_alert, write_alerts, write_members
 from alerts.members import MemberChange
 from alerts.message import Message
+from alerts.outage_reminding import DueOutage, due_outages
 from alerts.reminding import acknowledge, release, remind
 from alerts.routing import Routing
 from alerts.silencing import silences_after
@@ -44,7 +45,10 @@ def remind_due(
     """
     now = clock.now()
     with store.begin() as connection:
-        if not any(True for _ in _due(connection, monitors, now)):
+        if not (
+            any(True for _ in _due(connection, monitors, now))
+            or any(True for _ in due_outages(connection, monitors, routing, now))
+        ):
             return []
     changes = []
     with store.begin() as connection:
@@ -55,7 +59,20 @@ def remind_due(
             for change in told:
                 _send(connection, monitors[name], kept, status, change, routing, now)
                 changes.append(change)
+        for outage in list(due_outages(connection, monitors, routing, now)):
+            changes += _tell_outage(connection, outage, routing, now)
     return changes
+
+
+def _tell_outage(
+    connection: sa.Connection, outage: DueOutage, routing: Routing, now: datetime
+) -> Iterator[AlertChange]:
+    _write(connection, outage.name, outage.kept, outage.status)
+    about: dict[str, Json] = {**_about(outage.status, now), "monitors": outage.monitors}
+    for change, receivers in outage.told:
+        told = Told(outage.name, change, outage.message(change, now), receivers, now)
+        append_all(connection, [draft_of(told, send(connection, told, routing), about)])
+        yield change
 
 
 def acknowledge_alert(connection: sa.Connection, monitor: str, by: str, now: datetime) -> AlertChange:

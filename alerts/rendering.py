@@ -192,6 +192,9 @@ def _outage(message: Message, shown: Shown) -> Iterator[str]:
         total = f", {len(message.monitors)} of {message.monitor_count:,}" if few else ""
         yield f"Not judged{total}:"
         yield from (f"{ITEM}{visible(name)}" for name in message.monitors)
+    if message.event in _WANTS_SOMEBODY and message.monitor:
+        yield ""
+        yield f"Take it on: trivet alerts ack {visible(message.monitor)} --owner NAME"
 
 
 def _finding(message: Message) -> str:

@@ -39,7 +39,7 @@ alert = sa.Table(
     sa.Index("ix_alert_outage", "outage"),
 )
 
-# Members that were flagged, as they stood after the latest evaluation that could say. A row stays.
+# Members that are followed, as they stood after the latest evaluation that could say. A row goes with its member's end.
 alert_member = sa.Table(
     "alert_member",
     metadata,
@@ -57,7 +57,7 @@ alert_member = sa.Table(
 FOLLOWED = sa.text("state != 'compliant' AND (breached OR state != 'gone')")
 """Members that are looked for again."""
 
-# Those are few; members that recovered stay in the table, and need not be read.
+# All of them, but for rows of stores from before those that recovered went.
 sa.Index("ix_alert_member_followed", alert_member.c.monitor, sqlite_where=FOLLOWED, postgresql_where=FOLLOWED)
 
 # How members moved from one evaluation to the next; of each move one row, which is bound.

@@ -32,6 +32,7 @@ from trivet.clock import utc_text
 from trivet.errors import TrivetError, UsageError
 from trivet.exits import Exit
 from trivet.findings import did_you_mean
+from worker.applying import person
 from worker.bootstrap import Wiring
 from worker.stores import read_only, store_clock
 
@@ -192,14 +193,18 @@ def _not_sent_to(wiring: Wiring, receiver: str) -> list[Target]:
 
 @alerts.command()
 @click.argument("receiver")
+@click.option("--owner", help="Who says so, for the ledger; whoever runs the command if absent.")
 @command
-def enable(invocation: Invocation, receiver: str) -> int:
+def enable(invocation: Invocation, receiver: str, owner: str | None) -> int:
     """Send to RECEIVER again, which had said that it is gone for good; forget one that left the settings."""
     wiring = invocation.wiring()
     known = wiring.settings.receivers
-    with wiring.store(create=False).begin() as connection:
-        enabled = enable_receiver(connection, receiver) if receiver in known else 0
-        forgotten = 0 if receiver in known else forget(connection, receiver)
+    by = person() if owner is None else said("--owner", owner)
+    store = wiring.store(create=False)
+    now = store_clock(store, wiring.clock).now()
+    with store.begin() as connection:
+        enabled = enable_receiver(connection, receiver, by, now) if receiver in known else 0
+        forgotten = 0 if receiver in known else forget(connection, receiver, by, now)
     if receiver not in known and not forgotten:
         raise UsageError(f"the settings have no receiver '{receiver}'{did_you_mean(receiver, known)}")
     if invocation.output.as_json:

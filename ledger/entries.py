@@ -25,6 +25,8 @@ class EntryType(StrEnum):
     DELIVERY = "delivery"
     DIGEST = "digest"
     """How every monitor stood once a day, and who is told."""
+    RECEIVER = "receiver"
+    """A receiver that had said that it is gone for good is sent to again, or is forgotten."""
     SILENCE = "silence"
     ACCEPTANCE = "acceptance"
     """A member's breach is accepted until a date, or is so no longer."""

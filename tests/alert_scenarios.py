@@ -82,7 +82,7 @@ class Told(NamedTuple):
 def told_text(monitor: str, told: Told, *, names: bool) -> str:
     """As a scenario of several monitors says it."""
     if monitor.startswith(PREFIX):
-        return f"{told.event} outage"
+        return f"{told.event} outage" if told.sent else f"({told.event} outage)"
     text = f"{told.event} {told.kind} of {monitor}" if names else f"{told.event} {told.kind}"
     return text if told.sent else f"({text})"
 

@@ -1,4 +1,4 @@
-"""Accepted members: breaches that somebody answers for until a date.
+"""Accepted members, whose breach somebody answers for until a date; members that recovered are followed no longer.
 
 Revision ID: 0013
 Revises: 0011
@@ -32,6 +32,8 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("acceptance_id", name=op.f("pk_acceptance")),
     )
     op.create_index(op.f("ix_acceptance_monitor_until"), "acceptance", ["monitor", "until"])
+    # Their rows were kept, and nothing looks for them.
+    op.execute("DELETE FROM alert_member WHERE NOT (state != 'compliant' AND (breached OR state != 'gone'))")
 
 
 def downgrade() -> None:

@@ -118,6 +118,9 @@ def test_an_outage_is_listed_with_what_failed_and_for_how_many(workspace: Path) 
     ended = trivet("alerts", "show", listed["monitor"], at=workspace)
     assert "3 monitors cannot be judged: the engine said no" in ended.out
     assert f"told as part of {listed['monitor']}" in trivet("alerts", "show", "m1", at=workspace).out
+    assert trivet("alerts", "ack", listed["monitor"], "--owner", "ana", at=workspace).code == 0
+    shown = trivet("alerts", "show", listed["monitor"], "--json", at=workspace).document
+    assert (shown["state"], shown["acknowledged_by"]) == ("acknowledged", "ana")
 
 
 def test_show_says_whom_it_waits_for(workspace: Path) -> None:
