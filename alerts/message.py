@@ -12,10 +12,12 @@ from datetime import datetime
 from typing import Any
 
 from alerts.digests import Digest
+from alerts.members import Flagged
 from alerts.outages import Outage
-from alerts.states import AlertEvent, AlertKind
+from alerts.states import AlertEvent, AlertKind, MemberState
 from alerts.status import AlertChange
 from alerts.wording import shortened
+from catalog.expressions.printing import print_condition
 from monitors.evaluation import Counts, Evaluation, Member, NotMade
 from trivet.canonical import normal_text
 from trivet.clock import utc_text
@@ -41,6 +43,10 @@ class ShownMember:
     """Where its row, and each deciding linked row, was read."""
     accepted_until: str | None = None
     """The last day for which its breach is accepted; None where nobody accepted it."""
+    causes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Why it is undecided: causes of each operand or link that counts."""
+    was_breach: bool = False
+    """It breached before, and is undecided now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +116,8 @@ class Message:
     """Breached members whose breach is accepted: counted in `counts`, and no cause for this notice."""
     accepted_until: tuple[str, str] | None = None
     """The last days for which that holds, of the first and of the last of them to end."""
+    condition: str = ""
+    """When a member breaches, as the monitor says it."""
     digest: Digest | None = None
     """Of a digest: all that it says."""
 
@@ -164,13 +172,19 @@ _LATER: Mapping[str, Any] = {
     "monitor_count": 0,
     "accepted": 0,
     "accepted_until": None,
+    "condition": "",
     "digest": None,
 }
 _NONE: Mapping[str, str] = {}
+_NOBODY: Mapping[str, Flagged] = {}
 
 
 def message_of(
-    change: AlertChange, made: Evaluation, ledger_seq: int | None, accepted: Mapping[str, str] = _NONE
+    change: AlertChange,
+    made: Evaluation,
+    ledger_seq: int | None,
+    accepted: Mapping[str, str] = _NONE,
+    flagged: Mapping[str, Flagged] = _NOBODY,
 ) -> Message:
     """What is told of a change, with what the evaluation found.
 
@@ -179,6 +193,7 @@ def message_of(
         made: the evaluation.
         ledger_seq: its entry.
         accepted: members whose breach is accepted: by key, the last day for which that holds.
+        flagged: members that are followed, as they stand now.
     """
     definition = made.definition
     counts = made.outcome if isinstance(made.outcome, Counts) else None
@@ -203,7 +218,7 @@ def message_of(
         not_made=not_made.reason.value if not_made else None,
         cause=not_made.cause.value if not_made and not_made.cause else None,
         detail=_capped(not_made.message) if not_made and not_made.message else None,
-        members=tuple(_members(made, accepted)),
+        members=tuple(_members(made, accepted, flagged)),
         owner=_capped(definition.owner),
         runbook=_capped(definition.runbook),
         contract=_capped(f"{made.contract['id']} {made.contract['version']}"),
@@ -216,6 +231,7 @@ def message_of(
             ShownKey(item.link, item.object, _values(item.key), item.members)
             for item in made.missing_keys[:MOST_MEMBERS]
         ),
+        condition=_capped(print_condition(definition.breach_when)),
         accepted=len(change.accepted),
         accepted_until=(change.accepted[0], change.accepted[-1]) if change.accepted else None,
     )
@@ -288,11 +304,14 @@ def _member_json(member: ShownMember) -> dict[str, Any]:
         "reason": member.reason,
         "provenance": list(member.provenance),
         "accepted_until": member.accepted_until,
+        "causes": {name: list(causes) for name, causes in member.causes.items()},
+        "was_breach": member.was_breach,
     }
 
 
 def _member_of(document: Mapping[str, Any]) -> ShownMember:
-    return ShownMember(**{**document, "provenance": tuple(document.get("provenance", ()))})
+    causes = {name: tuple(found) for name, found in document.get("causes", {}).items()}
+    return ShownMember(**{**document, "provenance": tuple(document.get("provenance", ())), "causes": causes})
 
 
 def _place(found: Mapping[str, str | int | None]) -> str:
@@ -305,16 +324,22 @@ def _place(found: Mapping[str, str | int | None]) -> str:
     return _value(", ".join(parts))
 
 
-def _members(made: Evaluation, accepted: Mapping[str, str]) -> Iterator[ShownMember]:
-    """Those that a message shows: what is accepted comes after what is not."""
-    if not accepted:
-        yield from (_shown(item) for item in (*made.breached, *made.undecided)[:MOST_MEMBERS])
-        return
-    known = [item for item in made.breached if item.key_text in accepted]
-    fresh = [item for item in made.breached if item.key_text not in accepted]
-    for item in (*fresh, *made.undecided, *known)[:MOST_MEMBERS]:
-        is_known = item.verdict is Verdict.BREACH
-        yield replace(_shown(item), accepted_until=accepted.get(item.key_text) if is_known else None)
+def _members(made: Evaluation, accepted: Mapping[str, str], flagged: Mapping[str, Flagged]) -> Iterator[ShownMember]:
+    """Those that a message shows: what is accepted comes after what is not, and what breached before the rest."""
+    fresh, known, were, others = list[Member](), list[Member](), list[Member](), list[Member]()
+    for item in made.breached if accepted else ():
+        (known if item.key_text in accepted else fresh).append(item)
+    carried = {key for key, item in flagged.items() if item.breached and item.now is MemberState.NO_DATA}
+    for item in made.undecided if carried else ():
+        (were if item.key_text in carried else others).append(item)
+    breached = (*fresh, *known) if accepted else made.breached
+    undecided = (*were, *others) if carried else made.undecided
+    # Of many breaches some still leave room for what cannot be judged any more.
+    room = max(MOST_MEMBERS - len(were), MOST_MEMBERS // 2)
+    for item in (*breached[:room], *undecided, *breached[room:])[:MOST_MEMBERS]:
+        day = accepted.get(item.key_text) if item.verdict is Verdict.BREACH and accepted else None
+        was = item.verdict is Verdict.NO_DATA and bool(carried) and item.key_text in carried
+        yield replace(_shown(item), accepted_until=day, was_breach=was)
 
 
 def _shown(member: Member) -> ShownMember:
@@ -324,6 +349,7 @@ def _shown(member: Member) -> ShownMember:
         _values({name: value for name, value in member.operands.items() if name not in member.key}),
         member.reason.value if member.reason else None,
         tuple(_place(item) for item in member.provenance[:_MOST_PLACES]),
+        causes={_capped(name): causes for name, causes in list(member.causes.items())[:_MOST_OPERANDS]},
     )
 
 

@@ -123,10 +123,11 @@ class _Moving:
         """Writes what is to be sent, and gives the message that repetitions are made of."""
         recorded = entry_about(self.connection, EntryType.EVALUATION, made.evaluation_id)
         seq = recorded.seq if recorded else None
+        flagged = self.flagged.get(made.definition.id, {})
         if step.change is not None:
-            message = message_of(step.change, made, seq, accepted).to_json()
+            message = message_of(step.change, made, seq, accepted, flagged).to_json()
             self._send(made, step.change, message, step.status, covering)
-        return message_of(step.standing, made, seq, accepted).to_json() if step.standing is not None else None
+        return message_of(step.standing, made, seq, accepted, flagged).to_json() if step.standing else None
 
     def _send(
         self, made: Evaluation, change: AlertChange, message: str, status: AlertStatus, covering: str | None

@@ -9,8 +9,8 @@ from alerts.message import Message, ShownMember
 from alerts.outages import PREFIX as ABOUT_OUTAGE
 from alerts.rendering_digest import ITEM, digest_lines, digest_subject
 from alerts.states import AlertEvent, AlertKind
-from alerts.wording import NOT_MADE, REASONS, SLOT_CAUSES, shortened, visible
-from trivet.verdicts import NotMadeReason, Reason, SlotCause, Verdict
+from alerts.wording import CAUSES, NOT_MADE, REASONS, SLOT_CAUSES, shortened, shortened_inside, visible
+from trivet.verdicts import Cause, NotMadeReason, Reason, SlotCause, Verdict
 
 Shown = Callable[[str], str]
 """`visible` or `inactive` of `alerts/wording.py`."""
@@ -18,6 +18,7 @@ Shown = Callable[[str], str]
 _LONGEST_SUBJECT = 200
 _LONGEST_LINE = 300
 _LONGEST_CELL = 60
+_KNOWN = frozenset(Cause)
 
 _ABOUT = {
     AlertKind.BREACH: "breach",
@@ -127,6 +128,8 @@ def _lines(message: Message, shown: Shown) -> Iterator[str]:
         yield from _carried(message)
     if message.counts:
         yield f"{message.counts['population']:,} members, {message.counts[Verdict.COMPLIANT]:,} of them compliant"
+    if message.condition:
+        yield f"in breach when {visible(message.condition)}"
     yield f"monitor {message.monitor}, slot {message.slot}, since {message.since}"
     for verdict, heading in ((Verdict.BREACH, "Breached"), (Verdict.NO_DATA, "Not decided")):
         of_verdict = [item for item in message.members if item.verdict == verdict]
@@ -213,13 +216,25 @@ def _members(members: Sequence[ShownMember], heading: str, total: int, shown: Sh
     yield f"{heading}, {len(members)} of {total:,}:" if len(members) < total else f"{heading}:"
     for item in members:
         parts = [_pairs(item.key, shown), _pairs(item.operands, shown)]
+        if item.was_breach:
+            parts.append("was breach")
         if item.reason:
             parts.append(f"{item.reason} ({REASONS[Reason(item.reason)]})")
+        parts += [f"{_name(name)} {_causes(causes)}" for name, causes in item.causes.items()]
         if item.provenance:
-            parts.append("read from " + " and ".join(_cell(place, shown) for place in item.provenance))
+            parts.append("read from " + " and ".join(_read_from(place, shown) for place in item.provenance))
         if item.accepted_until:
             parts.append(f"accepted until {item.accepted_until}")
         yield ITEM + "; ".join(part for part in parts if part)
+
+
+def _causes(causes: Sequence[str]) -> str:
+    return ", ".join(f"{cause} ({CAUSES[Cause(cause)]})" if cause in _KNOWN else visible(cause) for cause in causes)
+
+
+def _read_from(place: str, shown: Shown) -> str:
+    """Its end, the page or the row, is what a person looks for."""
+    return shortened_inside(shown(place), _LONGEST_CELL)
 
 
 def _pairs(values: Mapping[str, str | None], shown: Shown) -> str:

@@ -10,7 +10,7 @@ from trivet.verdicts import NotMadeReason, SlotCause
 
 ITEM = "- "
 _WORDS = {
-    Standing.BREACH: "breach",
+    Standing.BREACH: "in breach",
     Standing.FIRING: "still firing",
     Standing.NO_DATA: "no data",
     Standing.NOT_EVALUATED: "not evaluated",

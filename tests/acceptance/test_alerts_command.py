@@ -347,7 +347,7 @@ def test_a_digest_is_printed_without_being_sent(small: Path) -> None:
     told = trivet("alerts", "digest", at=small)
     assert (told.code, told.err) == (0, "")
     assert "0 of 1 monitor is compliant." in told.out
-    assert "- reading-too-warm: breach, 1 breach / 1 no-data, judged 75.0%" in told.out
+    assert "- reading-too-warm: in breach, 1 breach / 1 no-data, judged 75.0%" in told.out
     document = trivet("alerts", "digest", "screen", "--json", at=small).document
     assert document["data"]["digest"]["counts"] == {"breach": 1}
     assert trivet("ledger", "show", "--json", at=small).out == before

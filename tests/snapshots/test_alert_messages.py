@@ -336,8 +336,32 @@ def test_every_number_that_is_told_stands_in_what_was_recorded(name: str) -> Non
 
 
 def test_text_that_needs_no_taming_is_left_as_it_is() -> None:
-    for text in ("27.10", "E1012", "Zoë O'Brien", "<0.05", "see note 2.", "a.b"):
+    for text in (
+        "27.10",
+        "E1012",
+        "Zoë O'Brien",
+        "<0.05",
+        "see note 2.",
+        "a.b",
+        "sources/pay.csv, row 14",
+        "B.13.xlsx",
+    ):
         assert inactive(text) == visible(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "tamed"),
+    [
+        ("pay.csv.evil.example", "pay[.]csv[.]evil[.]example"),
+        ("pay.csv-evil.example", "pay[.]csv-evil[.]example"),
+        ("evil.example/pay.csv", "evil[.]example/pay.csv"),
+        ("pay.csvs", "pay[.]csvs"),
+        ("run.sh", "run[.]sh"),
+        ("all.zip", "all[.]zip"),
+    ],
+)
+def test_only_the_name_of_a_file_of_data_is_left_alone(text: str, tamed: str) -> None:
+    assert inactive(text) == tamed
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", "null", '{"type": "alert.fired"}', '{"data": {}, "type": 1}'])
