@@ -103,6 +103,12 @@ class Message:
     monitors: tuple[str, ...] = ()
     """Of an outage: monitors that cannot be judged; `monitor_count` counts all of them."""
     monitor_count: int = 0
+    notices: tuple[Message, ...] = ()
+    """Of a gathered message: the latest notice of each alert, without its members."""
+    by: Mapping[str, str] = field(default_factory=dict)
+    """Of a gathered message: what its notices have in common."""
+    earlier: tuple[AlertEvent, ...] = ()
+    """Of a notice in a gathered message: what else was to be told of its alert, before it."""
 
     def to_json(self) -> str:
         """As the outbox keeps it: ASCII, in the envelope that Standard Webhooks 1.0 recommends."""
@@ -113,6 +119,8 @@ class Message:
             {"link": item.link, "object": item.object, "key": dict(item.key), "members": item.members}
             for item in self.missing
         ]
+        if self.event is AlertEvent.GATHERED:
+            data |= {"notices": [_notice_json(item) for item in self.notices], "by": dict(self.by)}
         return json.dumps({"type": f"alert.{self.event}", "timestamp": self.at, "data": data})
 
     @classmethod
@@ -134,12 +142,15 @@ class Message:
             data["judged_share"] = tuple(data["judged_share"]) if data["judged_share"] else None
             data["missing"] = tuple(ShownKey(**item) for item in data["missing"])
             data["monitors"] = tuple(data["monitors"])
+            data["by"] = document["data"].get("by", {})
+            data["notices"] = tuple(_notice_of(item) for item in document["data"].get("notices", ()))
             return cls(event=AlertEvent(document["type"].removeprefix("alert.")), at=document["timestamp"], **data)
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise ValueError(f"the outbox holds no message here: {type(error).__name__}") from error
 
 
-_DATA = tuple(name for name in Message.__dataclass_fields__ if name not in ("event", "at"))
+_GATHERED = ("notices", "by", "earlier")
+_DATA = tuple(name for name in Message.__dataclass_fields__ if name not in ("event", "at", *_GATHERED))
 _LATER: Mapping[str, Any] = {
     "contract": "",
     "was_severity": None,
@@ -234,6 +245,19 @@ def outage_message(
 def probe_message(receiver: str, at: datetime) -> Message:
     """What `trivet alerts test` sends."""
     return Message(AlertEvent.TEST, f"Trivet reaches the receiver {receiver}", utc_text(at))
+
+
+def _notice_json(notice: Message) -> dict[str, Any]:
+    """A notice in a gathered message: what a notice says by itself, but for what it has none of."""
+    document = json.loads(notice.to_json())
+    data = {name: value for name, value in document["data"].items() if value not in (None, "", [], {}, 0)}
+    return {"event": notice.event, "at": notice.at, **data, "earlier": list(notice.earlier)}
+
+
+def _notice_of(document: Mapping[str, Any]) -> Message:
+    whole = json.loads(Message(AlertEvent.TEST, "", "").to_json())["data"] | document
+    text = {"type": f"alert.{document['event']}", "timestamp": document["at"], "data": whole}
+    return replace(Message.from_json(json.dumps(text)), earlier=tuple(AlertEvent(item) for item in document["earlier"]))
 
 
 def _kind(text: str | None) -> AlertKind | None:
