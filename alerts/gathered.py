@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
 from alerts.message import Message
-from alerts.states import AlertEvent
+from alerts.states import AlertEvent, AlertKind
 from trivet.clock import utc_text
 from trivet.verdicts import Severity, Verdict
+
+MOST_LISTED = 200
+"""Alerts that a message lists, the loudest first; of what kinds there are how many is said of all."""
+_OTHER = "other"
 
 
 def gathered_message(by: Mapping[str, str], notices: Sequence[Message], now: datetime) -> Message:
@@ -29,14 +34,17 @@ def gathered_message(by: Mapping[str, str], notices: Sequence[Message], now: dat
         before = latest.pop(name, None)
         earlier = (*before.earlier, before.event) if before is not None else ()
         latest[name] = replace(item, members=(), missing=(), detail=None, earlier=earlier)
-    shown = sorted(latest.values(), key=_place)
-    open_ones = [item.severity for item in shown if item.event is not AlertEvent.RESOLVED]
+    alerts = sorted(latest.values(), key=_place)
+    open_ones = [item.severity for item in alerts if item.event is not AlertEvent.RESOLVED]
+    kinds = Counter(_kind(item) for item in alerts)
     return Message(
         AlertEvent.GATHERED,
-        f"{len(shown)} alert{'' if len(shown) == 1 else 's'}",
+        f"{len(alerts):,} alert{'' if len(alerts) == 1 else 's'}",
         utc_text(now),
         severity=max(open_ones, key=lambda item: item.rank, default=Severity.INFO),
-        notices=tuple(shown),
+        notices=tuple(alerts[:MOST_LISTED]),
+        kinds={name: kinds[name] for name in (*AlertKind, AlertEvent.RESOLVED.value, _OTHER) if name in kinds},
+        is_fine=all(_is_fine(item) for item in alerts),
         by={name: text for name, text in by.items() if text},
     )
 
@@ -46,12 +54,20 @@ def is_fine(message: Message) -> bool:
 
     A gathered one only where everything in it ended, and nothing in it was left undecided.
     """
-    if message.event is not AlertEvent.GATHERED:
-        return message.event in (AlertEvent.RESOLVED, AlertEvent.TEST)
-    return all(
-        item.event is AlertEvent.RESOLVED and item.not_made is None and not item.counts.get(Verdict.NO_DATA)
-        for item in message.notices
-    )
+    if message.event is AlertEvent.GATHERED:
+        return message.is_fine
+    return message.event in (AlertEvent.RESOLVED, AlertEvent.TEST)
+
+
+def _is_fine(notice: Message) -> bool:
+    over = notice.event is AlertEvent.RESOLVED
+    return over and notice.not_made is None and not notice.counts.get(Verdict.NO_DATA)
+
+
+def _kind(notice: Message) -> str:
+    if notice.event is AlertEvent.RESOLVED:
+        return notice.event.value
+    return notice.kind.value if notice.kind is not None else _OTHER
 
 
 def _place(message: Message) -> tuple[bool, int, str, str, int]:

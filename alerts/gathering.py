@@ -29,7 +29,7 @@ from trivet.clock import utc_text
 
 PREFIX = "gathered/"
 """What stands in place of a monitor's id before the key of a gathered message: no id holds a slash."""
-MOST_GATHERED = 200
+MOST_GATHERED = 5_000
 """Notices of one message. What is beyond goes out in the next one, at once."""
 _BEFORE = outbox.alias("before")
 _WAITS = sa.and_(outbox.c.state == DeliveryState.PENDING.value, outbox.c.attempts == 0)

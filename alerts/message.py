@@ -107,6 +107,10 @@ class Message:
     """Of a gathered message: the latest notice of each alert, without its members."""
     by: Mapping[str, str] = field(default_factory=dict)
     """Of a gathered message: what its notices have in common."""
+    kinds: Mapping[str, int] = field(default_factory=dict)
+    """Of a gathered message: how many alerts there are of each kind, those that ended apart."""
+    is_fine: bool = False
+    """Of a gathered message: everything in it ended, and nothing in it was left undecided."""
     earlier: tuple[AlertEvent, ...] = ()
     """Of a notice in a gathered message: what else was to be told of its alert, before it."""
 
@@ -120,7 +124,8 @@ class Message:
             for item in self.missing
         ]
         if self.event is AlertEvent.GATHERED:
-            data |= {"notices": [_notice_json(item) for item in self.notices], "by": dict(self.by)}
+            notices = [_notice_json(item) for item in self.notices]
+            data |= {"notices": notices, "by": dict(self.by), "kinds": dict(self.kinds), "is_fine": self.is_fine}
         return json.dumps({"type": f"alert.{self.event}", "timestamp": self.at, "data": data})
 
     @classmethod
@@ -142,14 +147,15 @@ class Message:
             data["judged_share"] = tuple(data["judged_share"]) if data["judged_share"] else None
             data["missing"] = tuple(ShownKey(**item) for item in data["missing"])
             data["monitors"] = tuple(data["monitors"])
-            data["by"] = document["data"].get("by", {})
+            data |= {name: document["data"].get(name, otherwise) for name, otherwise in _OF_GATHERED.items()}
             data["notices"] = tuple(_notice_of(item) for item in document["data"].get("notices", ()))
             return cls(event=AlertEvent(document["type"].removeprefix("alert.")), at=document["timestamp"], **data)
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise ValueError(f"the outbox holds no message here: {type(error).__name__}") from error
 
 
-_GATHERED = ("notices", "by", "earlier")
+_GATHERED = ("notices", "by", "kinds", "is_fine", "earlier")
+_OF_GATHERED: Mapping[str, Any] = {"by": {}, "kinds": {}, "is_fine": False}
 _DATA = tuple(name for name in Message.__dataclass_fields__ if name not in ("event", "at", *_GATHERED))
 _LATER: Mapping[str, Any] = {
     "contract": "",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from alerts.breakdowns import PREFIX as ABOUT_RECEIVER
@@ -147,14 +146,9 @@ def _mark_of_all(message: Message) -> str:
 
 def _tally(message: Message) -> str:
     """How many alerts, and of what kinds."""
-    kinds = Counter(
-        AlertEvent.RESOLVED.value if item.event is AlertEvent.RESOLVED else _about(item) or "alert"
-        for item in message.notices
-    )
-    order = [*_ABOUT.values(), "alert", AlertEvent.RESOLVED.value]
-    counted = ", ".join(f"{kinds[name]:,} {name}" for name in order if name in kinds)
-    count = len(message.notices)
-    return f"{count:,} alert{'' if count == 1 else 's'}: {counted}"
+    named = {kind.value: about for kind, about in _ABOUT.items()}
+    counted = ", ".join(f"{count:,} {named.get(kind, kind)}" for kind, count in message.kinds.items())
+    return f"{message.title}: {counted}"
 
 
 def _in_common(message: Message) -> str:
@@ -168,7 +162,7 @@ def _gathered(message: Message) -> Iterator[str]:
         yield f"In common: {_in_common(message)}"
     yield ""
     yield from (ITEM + _alert_line(item) for item in message.notices[:MOST_ALERTS])
-    more = len(message.notices) - MOST_ALERTS
+    more = sum(message.kinds.values()) - len(message.notices[:MOST_ALERTS])
     if more > 0:
         yield f"and {more:,} more: trivet alerts list"
     yield ""
