@@ -27,6 +27,7 @@ from trivet.verdicts import Severity
 PAYLOAD_VERSION = 1
 PREFIX = "receiver/"
 """What stands before a receiver's name where a notice is about it, in place of a monitor's id: none holds a slash."""
+_MOST_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +81,19 @@ def gave_up(
         connection.execute(sa.update(breakdown).where(_of(target)).values(values))
     is_told = told is not None
     return _goes_on(connection, row, now, others) and is_told if row.monitor.startswith(PREFIX) else is_told
+
+
+def told_of(row: sa.Row[Any]) -> str:
+    """What a row's message is about: a monitor; of a gathered one, so many alerts, and the first of their monitors."""
+    if row.event != AlertEvent.GATHERED.value:
+        return str(row.monitor)
+    try:
+        message = Message.from_json(row.payload)
+    except ValueError:
+        return "several alerts"
+    names = dict.fromkeys(item.monitor for item in message.notices)
+    listed = ", ".join(list(names)[:_MOST_NAMED]) + (", …" if len(names) > _MOST_NAMED else "")
+    return f"{message.title} ({listed})"
 
 
 def took_it(connection: sa.Connection, target: Target, now: datetime, others: Sequence[Target]) -> None:
@@ -158,7 +172,8 @@ def _of(target: Target) -> sa.ColumnElement[bool]:
 
 
 def _lost(target: Target, row: sa.Row[Any], error: str, disabled: str | None, now: datetime) -> str:
-    lost = f"A notice about {'' if '/' in row.monitor else 'monitor '}{row.monitor}"
+    is_monitor = "/" not in row.monitor and row.event != AlertEvent.GATHERED.value
+    lost = f"A notice about {'monitor ' if is_monitor else ''}{told_of(row)}"
     words = f"{lost} was given up after {row.attempts} attempt{'' if row.attempts == 1 else 's'}: {error}."
     if disabled is not None:
         words += f" Nothing more is sent there. Once it is mended, run `trivet alerts enable {row.receiver}`."

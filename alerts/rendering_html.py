@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator
 from html import escape
 from itertools import groupby
 
+from alerts.gathered import is_fine
 from alerts.message import Message
 from alerts.rendering import lines, subject
 from alerts.rendering_digest import ITEM
-from alerts.states import AlertEvent
 from alerts.wording import inactive, visible
 from trivet.verdicts import Severity
 
@@ -33,9 +33,7 @@ _PAGE = """\
 
 def html(message: Message) -> str:
     """The message as a page of its own."""
-    quiet = message.event is AlertEvent.DIGEST and message.severity is Severity.INFO
-    over = quiet or message.event in (AlertEvent.RESOLVED, AlertEvent.TEST)
-    colour = _OVER if over else _COLOURS[message.severity]
+    colour = _OVER if is_fine(message) else _COLOURS[message.severity]
     found = list(lines(message, inactive))
     # The badge, or what the message is about, is read first.
     first = f'<p style="font-size:1.1em;margin:.3em 0"><strong>{escape(found[0])}</strong></p>'

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from alerts.digests import Digest, DigestMonitor, DigestNote, Standing, digest_of
+from alerts.gathered import gathered_message
 from alerts.message import Message, digest_message, message_of, outage_message, probe_message
 from alerts.outages import outage_of
 from alerts.rendering import body, subject
@@ -206,6 +207,27 @@ def first_digest() -> Message:
     return digest_message("digest/payroll", digest_of(opening, lines, (), (), ()), 739951, START)
 
 
+def gathered() -> Message:
+    def named(message: Message, monitor: str, severity: Severity = Severity.CRITICAL) -> Message:
+        return replace(message, monitor=monitor, title=f"Monitor of {monitor}", severity=severity)
+
+    notices = [
+        named(fired_breach(), "pay"),
+        named(fired_no_data(), "hours", Severity.WARNING),
+        named(fired_not_made(), "leave"),
+        named(resolved_breach(), "tax"),
+        named(fired_breach(), "super"),
+        named(resolved_breach(), "super"),
+        named(carried(), "bonus"),
+        named(beside_accepted(), "known"),
+    ]
+    return gathered_message({"owner": "payroll-ops", "labels.site": ""}, notices, START)
+
+
+def gathered_ends() -> Message:
+    return gathered_message({}, [resolved_breach(), replace(resolved_no_data(), monitor="hours")], START)
+
+
 def a_test() -> Message:
     return probe_message("payroll", START)
 
@@ -236,6 +258,8 @@ MESSAGES: dict[str, Callable[[], Message]] = {
         daily_digest,
         quiet_digest,
         first_digest,
+        gathered,
+        gathered_ends,
         a_test,
     )
 }
@@ -329,6 +353,7 @@ def test_every_number_that_is_told_stands_in_what_was_recorded(name: str) -> Non
     known = {found.replace(",", "") for found in _NUMBER.findall(message.to_json())}
     shown = {str(sum(item.verdict == verdict for item in message.members)) for verdict in Verdict}
     shown |= {str(len(message.monitors)), str(len(message.digest.monitors) if message.digest else 0)}
+    shown |= {str(number) for number in range(1, len(message.notices) + 1)}
     for text in (subject(message), body(message, visible), html(message).split("<h1", 1)[1].split(">", 1)[1]):
         plain = "".join(Read(text).texts)
         told = {found.replace(",", "") for found in _NUMBER.findall(plain)}
