@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import sqlalchemy as sa
@@ -13,13 +13,14 @@ from alerts.keeping import Kept, kept_alerts, read_alert
 from alerts.message import Message
 from alerts.outage_recording import covered_monitors
 from alerts.outages import PREFIX, shared_policy
-from alerts.reminding import remind, told_again
+from alerts.reminding import remind, repeat_by_route, told_again
 from alerts.routing import Routing
 from alerts.silencing import silences_after
 from alerts.states import AlertEvent, AlertKind, AlertState
 from alerts.status import AlertChange, AlertStatus
 from alerts.tables import alert, outbox
 from alerts.telling import told_before
+from monitors.alerting import Repeat
 from monitors.definition import MonitorDefinition
 from trivet.clock import utc_text
 
@@ -96,12 +97,17 @@ def _due(
     policy = shared_policy([item.alerting for item in awake], _escalated(connection, name, kept.status.episode))
     status, changes = remind(replace(kept.status, escalated=policy.escalated), policy.policy, now)
     wanted = _receivers(connection, kept, awake, routing)
+    routed = _by_routes(connection, name, kept, awake, routing, now)
     # Monitors whose silence is over have receivers that did not hear of it yet.
     fresh = tuple(to for to in dict.fromkeys(wanted) if to not in heard)
     told = [(change, (change.to,) if change.to is not None else (*heard, *fresh)) for change in changes]
     if fresh and not any(change.event is AlertEvent.REPEATED for change in changes):
         status, change = told_again(status, AlertEvent.REPEATED)
         told.append((change, fresh))
+    again = tuple(to for to in routed if not any(to in receivers for _, receivers in told))
+    if again:
+        status, change = repeat_by_route(status)
+        told.append((change, again))
     return DueOutage(name, kept, status, tuple(told), 0) if told else None
 
 
@@ -117,6 +123,36 @@ def _receivers(
         for item in awake
         for to in routing.receivers_for(item, AlertKind.NO_DATA, own.get(item.id, Kept()).status.severity, reasons)
     ]
+
+
+def _by_routes(
+    connection: sa.Connection,
+    name: str,
+    kept: Kept,
+    awake: Sequence[MonitorDefinition],
+    routing: Routing,
+    now: datetime,
+) -> list[str]:
+    """The receivers whose routes have them told again by now, as `alerts.repeating` has it of monitors."""
+    status = kept.status
+    if status.state is not AlertState.FIRING or not any(route.repeat for route in routing.routes):
+        return []
+    own = kept_alerts(connection, [item.id for item in awake])
+    every: dict[str, timedelta] = {}
+    for item in awake:
+        route = routing.route_for(item, AlertKind.NO_DATA, own.get(item.id, Kept()).status.severity)
+        most = (item.alerting.repeat or Repeat(timedelta())).most
+        if route is not None and route.repeat is not None and status.repeats < most:
+            every[route.receiver] = min(every.get(route.receiver, route.repeat), route.repeat)
+    last = _told_last(connection, name, status.episode)
+    return [to for to, after in every.items() if to in last and now - last[to] >= after]
+
+
+def _told_last(connection: sa.Connection, name: str, episode: int) -> dict[str, datetime]:
+    """When each receiver was told of an outage last."""
+    of = sa.and_(outbox.c.monitor == name, outbox.c.episode == episode)
+    latest = sa.select(outbox.c.receiver, sa.func.max(outbox.c.created_at)).where(of).group_by(outbox.c.receiver)
+    return {row[0]: datetime.fromisoformat(row[1]) for row in connection.execute(latest)}
 
 
 def _escalated(connection: sa.Connection, name: str, episode: int) -> list[str]:
