@@ -108,7 +108,7 @@ def test_groups_beyond_the_limit_are_told_of_in_the_monitors_own_alert_until_the
     assert seen == [
         ("AB", "firing", "breach"),
         ("AB", "firing", "breach"),
-        # C was told of in the monitor's own alert, and stays there, though B makes room. E comes in the same evaluation.
+        # C was told of in the own alert of the monitor, and stays there. E comes before B made room.
         ("A", "firing", "breach"),
         ("A", "firing", "unjudged"),
         ("A", "quiet", "None"),
