@@ -6,59 +6,31 @@ It holds text from data as data, capped but not escaped; `alerts/rendering.py` m
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
 from alerts.digests import Digest
+from alerts.groups import GroupAlert, group_of, name_of
 from alerts.members import Flagged
 from alerts.outages import Outage
-from alerts.states import AlertEvent, AlertKind, MemberState
+from alerts.shown import (
+    MOST_MEMBERS,
+    ShownKey,
+    ShownMember,
+    capped,
+    member_json,
+    member_of,
+    shown_members,
+    shown_values,
+)
+from alerts.states import AlertEvent, AlertKind
 from alerts.status import AlertChange
-from alerts.wording import shortened
 from catalog.expressions.printing import print_condition
-from monitors.evaluation import Counts, Evaluation, Member, NotMade
-from trivet.canonical import normal_text
+from monitors.evaluation import Counts, Evaluation, NotMade
 from trivet.clock import utc_text
 from trivet.verdicts import Severity, Verdict
-
-MOST_MEMBERS = 10
-"""Members that a message shows; breached ones first. Of an outage, monitors."""
-_LONGEST_VALUE = 500
-_LONGEST_TEXT = 1_000
-_MOST_OPERANDS = 20
-_MOST_PLACES = 4
-
-
-@dataclass(frozen=True, slots=True)
-class ShownMember:
-    """A member as a message shows it."""
-
-    verdict: str
-    key: Mapping[str, str | None]
-    operands: Mapping[str, str | None]
-    reason: str | None = None
-    provenance: tuple[str, ...] = ()
-    """Where its row, and each deciding linked row, was read."""
-    accepted_until: str | None = None
-    """The last day for which its breach is accepted; None where nobody accepted it."""
-    causes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Why it is undecided: causes of each operand or link that counts."""
-    was_breach: bool = False
-    """It breached before, and is undecided now."""
-
-
-@dataclass(frozen=True, slots=True)
-class ShownKey:
-    """A key without a linked row as a message shows it."""
-
-    link: str
-    object: str
-    """The object type that has no such row."""
-    key: Mapping[str, str | None]
-    members: int
-    """Members that wait for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +92,12 @@ class Message:
     """When a member breaches, as the monitor says it."""
     digest: Digest | None = None
     """Of a digest: all that it says."""
+    alert: str = ""
+    """Of the alert of a group: its name, as commands take it; empty where it is the monitor's own."""
+    group: Mapping[str, str | None] = field(default_factory=dict)
+    """Of the alert of a group: the group's key."""
+    whole: str = ""
+    """Of the alert of a group: the badge of all groups."""
     notices: tuple[Message, ...] = ()
     """Of a gathered message: the latest notice of each alert, without its members."""
     by: Mapping[str, str] = field(default_factory=dict)
@@ -131,16 +109,23 @@ class Message:
     earlier: tuple[AlertEvent, ...] = ()
     """Of a notice in a gathered message: what else was to be told of its alert, before it."""
 
+    @property
+    def name(self) -> str:
+        """The alert's name, as commands take it."""
+        return self.alert or self.monitor
+
     def to_json(self) -> str:
         """As the outbox keeps it: ASCII, in the envelope that Standard Webhooks 1.0 recommends."""
         data = {name: getattr(self, name) for name in _DATA}
         data["counts"], data["no_data_reasons"] = dict(self.counts), dict(self.no_data_reasons)
-        data["members"] = [_member_json(item) for item in self.members]
+        data["members"] = [member_json(item) for item in self.members]
         data["missing"] = [
             {"link": item.link, "object": item.object, "key": dict(item.key), "members": item.members}
             for item in self.missing
         ]
         data["digest"] = self.digest.to_json() if self.digest is not None else None
+        if self.alert:
+            data |= {"alert": self.alert, "group": dict(self.group), "whole": self.whole}
         if self.event is AlertEvent.GATHERED:
             notices = [_notice_json(item) for item in self.notices]
             data |= {"notices": notices, "by": dict(self.by), "kinds": dict(self.kinds), "is_fine": self.is_fine}
@@ -158,7 +143,7 @@ class Message:
             # A message from before there was a key says nothing of it.
             data: dict[str, Any] = {name: document["data"][name] for name in _DATA if name not in _LATER}
             data |= {name: document["data"].get(name, _LATER[name]) for name in _LATER}
-            data["members"] = tuple(_member_of(item) for item in data["members"])
+            data["members"] = tuple(member_of(item) for item in data["members"])
             data["severity"] = Severity(data["severity"])
             data["kind"], data["was"] = _kind(data["kind"]), _kind(data["was"])
             data["was_severity"] = Severity(data["was_severity"]) if data["was_severity"] else None
@@ -167,7 +152,7 @@ class Message:
             data["monitors"] = tuple(data["monitors"])
             data["accepted_until"] = tuple(data["accepted_until"]) if data["accepted_until"] else None
             data["digest"] = Digest.from_json(data["digest"]) if data["digest"] is not None else None
-            data |= {name: document["data"].get(name, otherwise) for name, otherwise in _OF_GATHERED.items()}
+            data |= {name: document["data"].get(name, otherwise) for name, otherwise in _IF_ANY.items()}
             data["notices"] = tuple(_notice_of(item) for item in document["data"].get("notices", ()))
             return cls(event=AlertEvent(document["type"].removeprefix("alert.")), at=document["timestamp"], **data)
         except (KeyError, TypeError, AttributeError, ValueError) as error:
@@ -175,8 +160,9 @@ class Message:
 
 
 _GATHERED = ("notices", "by", "kinds", "is_fine", "earlier")
-_OF_GATHERED: Mapping[str, Any] = {"by": {}, "kinds": {}, "is_fine": False}
-_DATA = tuple(name for name in Message.__dataclass_fields__ if name not in ("event", "at", *_GATHERED))
+_IF_ANY: Mapping[str, Any] = {"by": {}, "kinds": {}, "is_fine": False, "alert": "", "group": {}, "whole": ""}
+_GROUP = ("alert", "group", "whole")
+_DATA = tuple(name for name in Message.__dataclass_fields__ if name not in ("event", "at", *_GATHERED, *_GROUP))
 _LATER: Mapping[str, Any] = {
     "contract": "",
     "was_severity": None,
@@ -217,7 +203,7 @@ def message_of(
     not_made = made.outcome if isinstance(made.outcome, NotMade) else None
     return Message(
         event=change.event,
-        title=_capped(definition.title or definition.id),
+        title=capped(definition.title or definition.id),
         at=utc_text(made.finished_at),
         monitor=definition.id,
         severity=change.severity,
@@ -234,24 +220,49 @@ def message_of(
         no_data_reasons={reason.value: count for reason, count in counts.no_data_reasons.items()} if counts else {},
         not_made=not_made.reason.value if not_made else None,
         cause=not_made.cause.value if not_made and not_made.cause else None,
-        detail=_capped(not_made.message) if not_made and not_made.message else None,
-        members=tuple(_members(made, accepted, flagged)),
-        owner=_capped(definition.owner),
-        runbook=_capped(definition.runbook),
-        contract=_capped(f"{made.contract['id']} {made.contract['version']}"),
+        detail=capped(not_made.message) if not_made and not_made.message else None,
+        members=tuple(shown_members(made, accepted, flagged)),
+        owner=capped(definition.owner),
+        runbook=capped(definition.runbook),
+        contract=capped(f"{made.contract['id']} {made.contract['version']}"),
         was_severity=change.was_severity,
         carried=change.carried,
         gone=change.gone,
         held=change.held,
         judged_share=change.share,
         missing=tuple(
-            ShownKey(item.link, item.object, _values(item.key), item.members)
+            ShownKey(item.link, item.object, shown_values(item.key), item.members)
             for item in made.missing_keys[:MOST_MEMBERS]
         ),
-        condition=_capped(print_condition(definition.breach_when)),
+        condition=capped(print_condition(definition.breach_when)),
         accepted=len(change.accepted),
         accepted_until=(change.accepted[0], change.accepted[-1]) if change.accepted else None,
     )
+
+
+def group_message(
+    change: AlertChange,
+    part: Evaluation,
+    ledger_seq: int | None,
+    alert: GroupAlert,
+    whole: Evaluation,
+    accepted: Mapping[str, str] = _NONE,
+    flagged: Mapping[str, Flagged] = _NOBODY,
+) -> Message:
+    """What is told of a group's alert.
+
+    Args:
+        change: what happened.
+        part: what the evaluation says of the group.
+        ledger_seq: the evaluation's entry.
+        alert: which alert.
+        whole: the evaluation, of all groups.
+        accepted: as for `message_of`.
+        flagged: as for `message_of`.
+    """
+    told = message_of(change, part, ledger_seq, accepted, flagged)
+    name = name_of(part.definition.id, alert.number)
+    return replace(told, alert=name, group=shown_values(group_of(alert.key)), whole=whole.badge or "")
 
 
 def outage_message(
@@ -286,7 +297,7 @@ def outage_message(
     if outage is None:
         return told
     title = "Monitors cannot be judged"
-    detail = _capped(outage.words) if outage.words else None
+    detail = capped(outage.words) if outage.words else None
     cause = outage.cause.value if outage.cause else None
     return replace(told, title=title, monitor=outage.name, not_made=outage.reason.value, cause=cause, detail=detail)
 
@@ -324,73 +335,3 @@ def _notice_of(document: Mapping[str, Any]) -> Message:
 
 def _kind(text: str | None) -> AlertKind | None:
     return None if text is None else AlertKind(text)
-
-
-def _member_json(member: ShownMember) -> dict[str, Any]:
-    return {
-        "verdict": member.verdict,
-        "key": dict(member.key),
-        "operands": dict(member.operands),
-        "reason": member.reason,
-        "provenance": list(member.provenance),
-        "accepted_until": member.accepted_until,
-        "causes": {name: list(causes) for name, causes in member.causes.items()},
-        "was_breach": member.was_breach,
-    }
-
-
-def _member_of(document: Mapping[str, Any]) -> ShownMember:
-    causes = {name: tuple(found) for name, found in document.get("causes", {}).items()}
-    return ShownMember(**{**document, "provenance": tuple(document.get("provenance", ())), "causes": causes})
-
-
-def _place(found: Mapping[str, str | int | None]) -> str:
-    """A place as `sources/pay.csv, row 14`: the document first, and its table only where there is no document."""
-    told = {name: str(value) for name, value in found.items() if name != "of" and value is not None}
-    document = told.pop("document", None)
-    if document is not None:
-        told.pop("table", None)
-    parts = ([document] if document is not None else []) + [f"{name} {value}" for name, value in told.items()]
-    return _value(", ".join(parts))
-
-
-def _members(made: Evaluation, accepted: Mapping[str, str], flagged: Mapping[str, Flagged]) -> Iterator[ShownMember]:
-    """Those that a message shows: what is accepted comes after what is not, and what breached before the rest."""
-    fresh, known, were, others = list[Member](), list[Member](), list[Member](), list[Member]()
-    for item in made.breached if accepted else ():
-        (known if item.key_text in accepted else fresh).append(item)
-    carried = {key for key, item in flagged.items() if item.breached and item.now is MemberState.NO_DATA}
-    for item in made.undecided if carried else ():
-        (were if item.key_text in carried else others).append(item)
-    breached = (*fresh, *known) if accepted else made.breached
-    undecided = (*were, *others) if carried else made.undecided
-    # Of many breaches some still leave room for what cannot be judged any more.
-    room = max(MOST_MEMBERS - len(were), MOST_MEMBERS // 2)
-    for item in (*breached[:room], *undecided, *breached[room:])[:MOST_MEMBERS]:
-        day = accepted.get(item.key_text) if item.verdict is Verdict.BREACH and accepted else None
-        was = item.verdict is Verdict.NO_DATA and bool(carried) and item.key_text in carried
-        yield replace(_shown(item), accepted_until=day, was_breach=was)
-
-
-def _shown(member: Member) -> ShownMember:
-    return ShownMember(
-        member.verdict.value,
-        _values(member.key),
-        _values({name: value for name, value in member.operands.items() if name not in member.key}),
-        member.reason.value if member.reason else None,
-        tuple(_place(item) for item in member.provenance[:_MOST_PLACES]),
-        causes={_capped(name): causes for name, causes in list(member.causes.items())[:_MOST_OPERANDS]},
-    )
-
-
-def _values(values: Mapping[str, str | None]) -> dict[str, str | None]:
-    shown = list(values.items())[:_MOST_OPERANDS]
-    return {_capped(name): None if value is None else _value(value) for name, value in shown}
-
-
-def _value(text: str) -> str:
-    return shortened(normal_text(text), _LONGEST_VALUE)
-
-
-def _capped(text: str) -> str:
-    return shortened(normal_text(text), _LONGEST_TEXT)

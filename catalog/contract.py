@@ -11,6 +11,7 @@ from enum import StrEnum
 
 from catalog.datatypes import DataType
 from catalog.expressions.tree import Aggregate
+from catalog.wording import DocumentedRefusal, GlossaryTerm, VerifiedQuery
 
 
 class Cardinality(StrEnum):
@@ -252,6 +253,9 @@ class Contract:
     link_types: tuple[LinkType, ...]
     metrics: tuple[Metric, ...] = ()
     """Where there is any, a question measures by these alone."""
+    glossary: tuple[GlossaryTerm, ...] = ()
+    refusals: tuple[DocumentedRefusal, ...] = ()
+    verified_queries: tuple[VerifiedQuery, ...] = ()
     identity: Identity | None = None
     calendar: Calendar = Calendar()
     limits: Limits = Limits()
