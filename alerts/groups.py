@@ -124,9 +124,12 @@ def advance_groups(
     # The monitor's own alert tells of an evaluation that could not be made.
     silent = isinstance(made.outcome, NotMade)
     members = {item.key_text: item for item in (*made.breached, *made.undecided)}
+    # The judged share is that of all groups.
+    policy = replace(made.definition.alerting, judged_share=None)
+    of_one = replace(made, definition=replace(made.definition, alerting=policy))
     steps = []
     for item in moving:
-        part = _part(made, item, members.get(item.key))
+        part = _part(of_one, item, members.get(item.key))
         status = replace(item.status, let_go=False) if item.key in members else item.status
         known = {item.key: flagged[item.key]} if item.key in flagged else {}
         step = advance(status, part, known, muted=silent or is_muted(item))
