@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
 
+from alerts.groups import group_of
 from alerts.keeping import read_alert
 from alerts.message import Message
 from alerts.routing import Target
@@ -21,13 +23,15 @@ _ORDER = {AlertState.FIRING: 0, AlertState.ACKNOWLEDGED: 1, AlertState.PENDING: 
 
 @dataclass(frozen=True, slots=True)
 class NamedAlert:
-    """One monitor's alert, or that of an outage."""
+    """One monitor's alert, or that of a group of it, or of an outage."""
 
     monitor: str
-    """Or the name of the outage."""
+    """Or the name of the group's alert, or of the outage."""
     status: AlertStatus
     outage: str | None = None
     """The outage that tells of it in its place."""
+    group: Mapping[str, str | None] | None = None
+    """Of a group's alert: the group's key, empty where it was erased; None where it is a monitor's, or an outage's."""
     message: Message | None = None
     """What is told of it now; None while it is quiet, and where its text was erased."""
 
@@ -50,6 +54,8 @@ class Delivery:
     ended_at: str | None
     last_error: str | None
     """Text of which a part may come from outside."""
+    gathered_in: str | None
+    """The key of the gathered message that it went out in; None where it was, or is, by itself."""
 
 
 def alerts_of(connection: sa.Connection) -> list[NamedAlert]:
@@ -84,13 +90,19 @@ def _named(row: sa.Row[Any]) -> NamedAlert:
         message = Message.from_json(kept.message) if kept.message is not None else None
     except ValueError:
         message = None
-    return NamedAlert(row.monitor, kept.status, kept.outage, message if kept.status.state.is_open else None)
+    group = None if kept.key is None else group_of(kept.key)
+    return NamedAlert(row.monitor, kept.status, kept.outage, group, message if kept.status.state.is_open else None)
 
 
 def deliveries(connection: sa.Connection, monitor: str, last: int) -> list[Delivery]:
     """What was told of the monitor, the latest first."""
     newest = (outbox.c.episode.desc(), outbox.c.ordinal.desc(), outbox.c.receiver, outbox.c.target)
-    statement = sa.select(outbox).where(outbox.c.monitor == monitor).order_by(*newest).limit(last)
+    message = outbox.alias("message")
+    # While the message that it was gathered in is on its way, its attempts are told.
+    on_its_way = sa.and_(message.c.alert_key == outbox.c.gathered_in, outbox.c.state == DeliveryState.GATHERED.value)
+    attempts = [message.c[name].label(f"message_{name}") for name in ("attempts", "next_attempt", "last_error")]
+    joined = sa.select(outbox, *attempts).outerjoin(message, on_its_way)
+    rows = connection.execute(joined.where(outbox.c.monitor == monitor).order_by(*newest).limit(last)).all()
     return [
         Delivery(
             row.alert_key,
@@ -99,11 +111,12 @@ def deliveries(connection: sa.Connection, monitor: str, last: int) -> list[Deliv
             AlertEvent(row.event),
             Target(row.receiver, row.target),
             DeliveryState(row.state),
-            row.attempts,
-            row.next_attempt,
+            row.attempts if row.message_attempts is None else row.message_attempts,
+            row.next_attempt or row.message_next_attempt,
             row.created_at,
             row.ended_at,
-            row.last_error,
+            row.last_error or row.message_last_error,
+            row.gathered_in,
         )
-        for row in connection.execute(statement).all()
+        for row in rows
     ]

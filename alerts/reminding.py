@@ -52,6 +52,12 @@ def remind(
     return status, tuple(changes)
 
 
+def repeat_by_route(last: AlertStatus) -> tuple[AlertStatus, AlertChange]:
+    """An alert that is told again because the route that it takes says so."""
+    status, change = _again(last, AlertEvent.REPEATED)
+    return replace(status, repeats=status.repeats + 1), change
+
+
 def acknowledge(last: AlertStatus, by: str) -> tuple[AlertStatus, AlertChange | None]:
     """The alert once `by` has taken it on; nothing changes where nothing fires, or somebody has."""
     if last.state is not AlertState.FIRING:
@@ -77,6 +83,22 @@ def release(
     status, change = _again(last, AlertEvent.RELEASED)
     let_go = {key: replace(item, breached=False) for key, item in gone.items()}
     return status, replace(change, by=by, gone=len(gone), muted=True), let_go
+
+
+def release_group(
+    last: AlertStatus, flagged: Flagged | None, by: str
+) -> tuple[AlertStatus, AlertChange | None, Flagged | None]:
+    """The alert of a group once `by` answers for the group, which is not there any more.
+
+    It ends with the next evaluation that does not find the group either.
+
+    Returns:
+        The status, what is recorded, and how the group is followed from now on; nothing changes where it is there.
+    """
+    if not last.state.is_open or flagged is None or flagged.now is not MemberState.GONE:
+        return last, None, None
+    status, change = _again(replace(last, let_go=True), AlertEvent.RELEASED)
+    return status, replace(change, by=by, gone=1, muted=True), replace(flagged, breached=False)
 
 
 def _again(status: AlertStatus, event: AlertEvent) -> tuple[AlertStatus, AlertChange]:

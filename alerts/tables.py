@@ -34,9 +34,13 @@ alert = sa.Table(
     sa.Column("detail", sa.Text),
     # JSON: the message as the latest evaluation has it, while it fires; repetitions are made of it.
     sa.Column("message", sa.Text),
-    # The outage that tells of it in its place.
+    # The outage, or the monitor's own alert, that tells of it in its place.
     sa.Column("outage", sa.Text),
+    # Of a group's alert: the monitor, and the group's key, as `alert_member` spells it. NULL otherwise.
+    sa.Column("group_of", sa.Text),
+    sa.Column("member_key", sa.Text),
     sa.Index("ix_alert_outage", "outage"),
+    sa.Index("ix_alert_group_of", "group_of"),
 )
 
 # Members that were flagged, as they stood after the latest evaluation that could say. A row stays.
@@ -103,7 +107,8 @@ silence = sa.Table(
 outbox = sa.Table(
     "outbox",
     metadata,
-    # SHA-256 over receiver, target, monitor, episode, event and ordinal: one notice is one row, whoever races.
+    # SHA-256 over receiver, target, monitor, episode, event and ordinal: one notice is one row, whoever races. Of a
+    # gathered message, over receiver, target and the keys of its notices.
     sa.Column("alert_key", sa.Text, primary_key=True),
     sa.Column("monitor", sa.Text, nullable=False),
     sa.Column("episode", sa.BigInteger, nullable=False),
@@ -122,8 +127,16 @@ outbox = sa.Table(
     sa.Column("last_error", sa.Text),
     sa.Column("created_at", sa.Text, nullable=False),
     sa.Column("ended_at", sa.Text),
+    # JSON: the group in which it waits for others (`alerts.grouping`); NULL where it is sent by itself.
+    sa.Column("group_key", sa.Text),
+    # When it stopped waiting for others of its group.
+    sa.Column("gathered_at", sa.Text),
+    # The row of the gathered message that it is part of; NULL where it was sent by itself.
+    sa.Column("gathered_in", sa.Text),
     sa.Index(None, "state", "next_attempt"),
     sa.Index(None, "monitor", "episode"),
+    sa.Index(None, "group_key", "gathered_at"),
+    sa.Index(None, "gathered_in"),
 )
 
 breakdown = sa.Table(

@@ -12,6 +12,7 @@ from enum import StrEnum
 from catalog.datatypes import DataType
 from catalog.expressions.tree import Aggregate
 from catalog.metric_records import DerivedMetric, EmptyRule, MetricDisplay, NullRule
+from catalog.wording import DocumentedRefusal, GlossaryTerm, VerifiedQuery
 
 
 class Cardinality(StrEnum):
@@ -266,6 +267,9 @@ class Contract:
     """Where there is any, a question measures by these alone."""
     derived_metrics: tuple[DerivedMetric, ...] = ()
     """Arithmetic over metrics, each behind those that it is made of."""
+    glossary: tuple[GlossaryTerm, ...] = ()
+    refusals: tuple[DocumentedRefusal, ...] = ()
+    verified_queries: tuple[VerifiedQuery, ...] = ()
     identity: Identity | None = None
     calendar: Calendar = Calendar()
     limits: Limits = Limits()

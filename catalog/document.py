@@ -11,6 +11,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 from catalog.contract import Cardinality, Restates, Sensitivity
 from catalog.datatypes import TYPE_NAMES, DataType, parse_type
 from catalog.metric_document import MandatoryFilterModel, MetricModel
+from catalog.wording_document import GlossaryModel, RefusalModel, VerifiedQueryModel
 from trivet.faults import expected, refused
 from trivet.fields import Between, DurationText, Flag, Name, Prose, Text
 from trivet.validation import StrictModel
@@ -193,4 +194,7 @@ class ContractModel(StrictModel):
     object_types: list[ObjectTypeModel] = []
     link_types: list[LinkTypeModel] = []
     metrics: list[MetricModel] = []
+    glossary: list[GlossaryModel] = []
+    refusals: list[RefusalModel] = []
+    verified_queries: list[VerifiedQueryModel] = []
     limits: LimitsModel | None = None

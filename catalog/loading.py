@@ -24,10 +24,14 @@ from catalog.link_rules import link_findings
 from catalog.metric_loading import derived_metrics_of, metrics_of
 from catalog.metric_rules import MetricRules, filter_findings
 from catalog.object_rules import object_findings, unique_findings
+from catalog.wording import DocumentedRefusal, GlossaryTerm, VerifiedQuery
+from catalog.wording_document import RefusalModel, VerifiedQueryModel
+from catalog.wording_rules import final_meaning, wording_findings
 from trivet.canonical import Json, canonical_json, normal_text, sha256_hex
 from trivet.clock import is_time_zone
 from trivet.documents import Document, in_order
 from trivet.findings import Finding
+from trivet.outcomes import ReasonCode
 from trivet.validation import validate
 
 
@@ -51,6 +55,7 @@ def load_contract(documents: Sequence[Document]) -> ContractResult:
     if not findings:
         findings += _section_findings(read)
         findings += _reference_findings(read)
+        findings += wording_findings(read)
     if findings:
         by_file = [in_order(item for item in findings if item.file == document.file) for document in documents]
         return ContractResult(None, tuple(item for of_file in by_file for item in of_file))
@@ -121,6 +126,9 @@ def _contract(read: Sequence[tuple[Document, ContractModel]]) -> Contract:
         link_types=tuple(_link_type(item) for model in models for item in model.link_types),
         metrics=metrics_of(listed),
         derived_metrics=derived_metrics_of(listed, objects),
+        glossary=tuple(_terms(models)),
+        refusals=tuple(_refusal(item) for model in models for item in model.refusals),
+        verified_queries=tuple(_verified(item) for model in models for item in model.verified_queries),
         identity=Identity(identity.subject_name, tuple(identity.aliases), identity.statement) if identity else None,
         calendar=Calendar(**calendar.model_dump()) if calendar else Calendar(),
         limits=Limits(**limits.model_dump()) if limits else Limits(),
@@ -173,6 +181,20 @@ def _property(model: PropertyModel) -> Property:
         sensitivity=model.sensitivity,
         masked=model.monitor == "masked",
     )
+
+
+def _terms(models: Sequence[ContractModel]) -> Iterable[GlossaryTerm]:
+    glossary = [term for model in models for term in model.glossary]
+    for term in glossary:
+        yield GlossaryTerm(term.term, final_meaning(term, glossary) or term.means)
+
+
+def _refusal(model: RefusalModel) -> DocumentedRefusal:
+    return DocumentedRefusal(model.id, tuple(model.terms), ReasonCode(model.reason), model.says, model.evidence)
+
+
+def _verified(model: VerifiedQueryModel) -> VerifiedQuery:
+    return VerifiedQuery(model.question, model.sql, model.verified_by, model.verified_at)
 
 
 def _link_type(model: LinkTypeModel) -> LinkType:

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 import click
 
+from catalog.verified_queries import referee_findings
 from cli.invocation import Invocation, command
 from cli.output import visible
-from trivet.errors import UsageError
+from trivet.errors import InputError, UsageError
 from trivet.exits import Exit
 from worker.applying import Applied, person, workspace_content
 from worker.publication import Changes, changes
@@ -26,7 +27,9 @@ def apply(invocation: Invocation, dry_run: bool, by: str | None) -> int:
     if not who or len(who) > _LONGEST_NAME or not who.isprintable():
         raise UsageError(f"--by: give a name of at most {_LONGEST_NAME} characters on one line")
     workspace = invocation.workspace()
-    workspace.require()
+    _, contract, _ = workspace.require()
+    if refused := tuple(referee_findings(contract, workspace.contract_documents)):
+        raise InputError(refused)
     wiring = invocation.wiring(workspace)
     if dry_run and wiring.store_is_missing():
         done = Applied(changes(None, workspace_content(workspace)), None, published=False)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import click
 
 from catalog.engines.port import EngineFault
+from catalog.verified_queries import referee_findings
 from cli.invocation import Invocation, command
 from sources.check import check_columns
 from sources.document import read_sources
@@ -27,6 +28,8 @@ def check(invocation: Invocation, live: bool, tests: bool) -> int:
     """Check settings, contract, monitors, sources and views: all errors at once."""
     workspace = invocation.workspace()
     faults = [*workspace.findings, *_source_findings(workspace)]
+    if workspace.contract is not None:
+        faults += referee_findings(workspace.contract, workspace.contract_documents)
     if faults:
         raise InputError(faults)
     report = _live_report(invocation, workspace) if live else None

@@ -26,6 +26,7 @@ _COMMANDS = LazyCommands(
         "ask": "cli.ask:ask",
         "beat": "cli.production:beat",
         "check": "cli.check:check",
+        "contract": "cli.contract:contract",
         "db": "cli.db:db",
         "demo": "cli.demo:demo",
         "doctor": "cli.doctor:doctor",

@@ -30,6 +30,8 @@ class EntryType(StrEnum):
     """It is to be evaluated again before that while is over."""
     DEFINITION_PUBLISHED = "definition_published"
     CONTRACT_PUBLISHED = "contract_published"
+    CONTRACT_VERIFIED = "contract_verified"
+    """The verified questions of a contract were rerun, and what they came to."""
     PUBLICATION = "publication"
     """From here on these monitors and this contract are in force, all at once."""
     CLOCK_SET_BACK = "clock_set_back"

@@ -25,11 +25,18 @@ class Drop(StrEnum):
     """It names what the contract does not have, or asks of it what it cannot give."""
     UNMET_SLOT = "unmet_slot"
     """It filters by what the question does not say, or leaves out what the question does."""
+    MISSING_FILTER = "missing_filter"
+    """It holds something to no value that the contract wants held to one."""
 
     @property
     def is_unreadable(self) -> bool:
         """Whether the reply itself was no use, whatever it meant to say."""
         return self in (Drop.NOT_JSON, Drop.WRONG_SCHEMA, Drop.TRUNCATED, Drop.CONTROL_CHARACTERS)
+
+    @property
+    def wants_more(self) -> bool:
+        """Whether it could be answered if the question said more."""
+        return self is Drop.MISSING_FILTER
 
 
 @dataclass(frozen=True, slots=True)

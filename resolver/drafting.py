@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
-from catalog.contract import ObjectType, Property
+from catalog.contract import Metric, ObjectType, Property
 from catalog.datatypes import Kind
 from catalog.engines.port import Cell
+from catalog.expressions.tree import AggregateFunction
 from resolver.consensus import as_number
 from resolver.outcome import Absence, ResultTable, cell_text, plain_number
 from resolver.plan import Filter, Measure, Operator, SemanticPlan
 from resolver.vocabulary import row_noun
+from trivet.verdicts import Reason
 
 NAMED = 20
 """Members that a sentence names at most; the table holds them all."""
@@ -39,21 +41,29 @@ class Draft:
     """Words of the contract or of a monitor, which claim nothing."""
 
 
-def draft_plan(plan: SemanticPlan, object_type: ObjectType, table: ResultTable, absence: Absence) -> Draft:
-    """The sentence of a plan's result."""
-    writer = _Writer(plan, object_type, table)
+def draft_plan(
+    plan: SemanticPlan, object_type: ObjectType, table: ResultTable, absence: Absence, metric: Metric | None = None
+) -> Draft:
+    """The sentence of a plan's result; `metric` is what it measures, if it measures one."""
+    writer = _Writer(plan, object_type, table, metric)
     sentence = writer.sentence(absence)
     counts = {*_counts(table), *(str(count) for count in absence.reasons.values()), str(_total(absence))}
     return Draft(
         text=" ".join(part for part in (sentence, absence_sentence(absence, row_noun(object_type))) if part),
         stated=frozenset(value for item in plan.filters for value in item.values),
         derived=frozenset({*counts, *absence.missing_members}),
-        labels=_labels(object_type),
+        labels=_labels(object_type) | (_metric_labels(metric) if metric is not None else frozenset()),
     )
 
 
-def draft_sql(table: ResultTable, absence: Absence) -> Draft:
-    """The sentence of a result of which nothing but its SQL is known."""
+def draft_sql(table: ResultTable, absence: Absence, said: str = "") -> Draft:
+    """The sentence of a result of which nothing but its SQL is known.
+
+    Args:
+        table: the result.
+        absence: what it could not take in.
+        said: a sentence of the contract's about the SQL, which claims nothing of the data.
+    """
     if len(table.rows) == 1 and len(table.columns) == 1:
         sentence = f"The answer is {cell_text(table.rows[0][0])} ({_words(table.columns[0])})."
     elif len(table.rows) == 1:
@@ -64,8 +74,8 @@ def draft_sql(table: ResultTable, absence: Absence) -> Draft:
     else:
         sentence = f"The result has {len(table.rows)} rows, which the table holds."
     counts = {*_counts(table), str(_total(absence)), *(str(count) for count in absence.reasons.values())}
-    labels = frozenset(_words(name) for name in table.columns)
-    text = " ".join(part for part in (sentence, absence_sentence(absence, "row")) if part)
+    labels = frozenset({*(_words(name) for name in table.columns), said})
+    text = " ".join(part for part in (sentence, absence_sentence(absence, "row"), said) if part)
     return Draft(text, derived=frozenset({*counts, *absence.missing_members}), labels=labels)
 
 
@@ -103,6 +113,7 @@ class _Writer:
     plan: SemanticPlan
     object_type: ObjectType
     table: ResultTable
+    metric: Metric | None = None
 
     def sentence(self, absence: Absence) -> str:
         """What was found."""
@@ -116,7 +127,7 @@ class _Writer:
             return f"There {'is' if count == 1 else 'are'} {_counted(count, self._noun)}{self._filters()}."
         over = f", over {_counted(self._values(0), 'value')}" if self.plan.measure in (Measure.AVG, Measure.SUM) else ""
         of = f" of {_plural(self._noun)}{self._filters()}" if self.plan.filters else ""
-        return f"The {self._kind} {self._measured}{of} is {self._shown(value)}{self._unit()}{over}."
+        return f"The {self._named}{of} is {self._shown(value)}{self._unit()}{over}."
 
     def _groups(self) -> str:
         by = _words(str(self.plan.by))
@@ -124,7 +135,7 @@ class _Writer:
         if self.plan.measure is Measure.COUNT:
             head = f"Number of {noun} by {by}"
         else:
-            head = f"The {self._kind} {self._measured} of {noun} by {by}{self._unit(', in')}"
+            head = f"The {self._named} of {noun} by {by}{self._unit(', in')}"
         if not self.table.rows:
             return f"{head}: no group is there."
         if len(self.table.rows) > NAMED or self.table.truncated:
@@ -136,7 +147,8 @@ class _Writer:
         if not rows:
             return f"No {self._noun}{filters} was found."
         if self.plan.property is not None and len(rows) == 1:
-            if _total(absence):
+            # A row of the list is left out for nothing but what is asked of it.
+            if absence.reasons.get(Reason.LEFT_NULL.value):
                 why = "the cell holds no value of its type"
                 return f"The {self._measured} of the {self._noun}{filters} is not known: {why}."
             place = list(self.table.columns).index(self.plan.property)
@@ -162,18 +174,28 @@ class _Writer:
         if cell is None or number is None or self.plan.measure is Measure.COUNT:
             return cell_text(cell)
         least = self._declared.display_scale or 0 if self._declared else 0
-        if self.plan.measure is Measure.AVG:
+        if self.plan.measure is Measure.AVG or self._is_mean:
             digits = max(least, _AVERAGE_DIGITS)
             return plain_number(number.quantize(Decimal(1).scaleb(-digits)), least)
         return plain_number(Decimal(cell_text(cell)), least)
 
     def _unit(self, lead: str = "") -> str:
-        unit = self._declared.unit if self._declared else None
+        about = self.metric or self._declared
+        unit = about.unit if about is not None else None
         return f"{lead} {unit}" if unit and self.plan.measure is not Measure.COUNT else ""
 
     @property
     def _declared(self) -> Property | None:
         return self.object_type.find_property(self.plan.property) if self.plan.property else None
+
+    @property
+    def _is_mean(self) -> bool:
+        return self.metric is not None and self.metric.aggregate.function is AggregateFunction.AVG
+
+    @property
+    def _named(self) -> str:
+        """What was measured, such as `average hourly rate` or `gross revenue`."""
+        return _words(self.metric.name) if self.metric is not None else f"{self._kind} {self._measured}"
 
     @property
     def _kind(self) -> str:
@@ -218,6 +240,10 @@ def _filter_text(item: Filter, object_type: ObjectType) -> str:
 def _labels(object_type: ObjectType) -> frozenset[str]:
     names = {_words(item.name) for item in object_type.properties}
     return frozenset(names | {item.unit for item in object_type.properties if item.unit})
+
+
+def _metric_labels(metric: Metric) -> frozenset[str]:
+    return frozenset({_words(metric.name), *([metric.unit] if metric.unit else [])})
 
 
 def _words(name: str) -> str:

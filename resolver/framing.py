@@ -10,8 +10,8 @@ from resolver.dates import calendar_year, fiscal_year
 from resolver.outcome import Assumption
 from resolver.phrases import Mark, read_phrase
 from resolver.plan import Filter, Operator, SemanticPlan
-from resolver.question import stem
 from resolver.vocabulary import Linked, property_names, row_noun
+from trivet.stems import stem
 
 
 def frame(plan: SemanticPlan, linked: Linked, contract: Contract) -> tuple[Assumption, ...]:
@@ -33,7 +33,7 @@ def frame(plan: SemanticPlan, linked: Linked, contract: Contract) -> tuple[Assum
 
 def _object_choice(plan: SemanticPlan, linked: Linked, contract: Contract) -> Iterator[Assumption]:
     """Rows that the question does not name, where other rows have the same properties."""
-    if plan.object in linked.objects_named:
+    if plan.object in linked.objects_named or plan.metric in linked.metrics_named:
         return
     wanted = {name for name in (plan.property, plan.by, *(item.property for item in plan.filters)) if name is not None}
     others = [

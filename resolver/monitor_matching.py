@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from resolver.outcome import Refusal
 from resolver.phrases import PHRASES, Mark, meaningful, read_phrase, without_form
 from resolver.plan import Measure, MonitorAsk, MonitorQuestion
-from resolver.question import stem
 from resolver.refusals import refuse
-from resolver.vocabulary import Linked, MonitorWords
+from resolver.vocabulary import Linked, MonitorWords, Target
 from trivet.outcomes import ReasonCode
+from trivet.stems import stem
 
 LEAST_SHARE = 0.5
 """Share of a title's words that a question must hold to mean the monitor."""
@@ -71,8 +71,8 @@ def _concerns(item: MonitorWords, linked: Linked) -> bool:
     return not linked.objects_named or item.definition.object in linked.objects_named
 
 
-def _is_noun(targets: Sequence[object]) -> bool:
-    return all(getattr(target, "property", None) is None for target in targets)
+def _is_noun(targets: Sequence[Target]) -> bool:
+    return all(target.is_rows() for target in targets)
 
 
 def _is_figure(word: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from catalog.contract import Contract, ObjectType, Sensitivity
+from catalog.contract import Contract, Metric, ObjectType, Sensitivity
 from catalog.datatypes import Kind
 from monitors.definition import MonitorDefinition
 from resolver.vocabulary import Linked, row_noun
@@ -16,6 +16,8 @@ def nearest_questions(
     """At most `MOST` questions, about what the question names where it names anything."""
     named = _named(contract, linked)
     found = []
+    if contract.metrics:
+        return tuple([*_metric_questions(contract, linked), *_watched(named, monitors)][:MOST])
     for item in named[:1] or contract.object_types[:1]:
         noun = row_noun(item)
         found.append(f"How many {noun}s are there?")
@@ -23,6 +25,29 @@ def nearest_questions(
         mine = [one for one in monitors if one.object == item.name and one.enabled and one.title]
         found += [f"Which {noun}s: {one.title}?" for one in mine[:1]]
     return tuple(found[:MOST])
+
+
+def _metric_questions(contract: Contract, linked: Linked | None) -> list[str]:
+    """Questions under a contract that measures by its metrics alone: verified ones, and metrics that need no filter."""
+    named = linked.metrics_named if linked is not None else frozenset()
+    free = [
+        item
+        for item in sorted(contract.metrics, key=lambda item: item.name not in named)
+        if not item.mandatory_filters and not _is_filtered(contract, item)
+    ]
+    asked = [item.question for item in contract.verified_queries[:1]]
+    return [*asked, *(f"What is the {item.name.replace('_', ' ')}?" for item in free)]
+
+
+def _is_filtered(contract: Contract, metric: Metric) -> bool:
+    object_type = contract.object_type(metric.object_type)
+    return object_type is None or bool(object_type.mandatory_filters)
+
+
+def _watched(named: list[ObjectType], monitors: tuple[MonitorDefinition, ...]) -> list[str]:
+    about = {item.name: row_noun(item) for item in named[:1]}
+    found = [one for one in monitors if one.object in about and one.enabled and one.title]
+    return [f"Which {about[one.object]}s: {one.title}?" for one in found[:1]]
 
 
 def _named(contract: Contract, linked: Linked | None) -> list[ObjectType]:

@@ -99,6 +99,8 @@ class Absence:
     reasons: Mapping[str, int] = field(default_factory=dict)
     missing_members: tuple[str, ...] = ()
     """Keys of the members concerned, as many as are shown."""
+    misread: str | None = None
+    """Why the result cannot stand: cells that are no values, and that the engine took in; not shown by itself."""
 
     def to_json(self) -> dict[str, Json]:
         """As an outcome holds it."""

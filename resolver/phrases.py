@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from enum import Enum
 
 from resolver.plan import Measure, Operator
-from resolver.question import stems_of
+from trivet.stems import stems_of
 
 
 class Mark(Enum):

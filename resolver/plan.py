@@ -23,6 +23,8 @@ class Measure(StrEnum):
     MAX = "max"
     AVG = "avg"
     SUM = "sum"
+    METRIC = "metric"
+    """What a metric of the contract measures."""
 
     @property
     def is_aggregate(self) -> bool:
@@ -65,6 +67,8 @@ class SemanticPlan:
     by: str | None = None
     """The dimension that the rows are grouped by."""
     filters: tuple[Filter, ...] = ()
+    metric: str | None = None
+    """The metric that is measured; then `property` is None."""
 
 
 class MonitorAsk(StrEnum):
@@ -90,9 +94,11 @@ class MonitorQuestion:
 
 @dataclass(frozen=True, slots=True)
 class SqlText:
-    """SQL as a model wrote it."""
+    """SQL as a model wrote it, or as a person verified it."""
 
     text: str
+    verified: bool = False
+    """Whether it belongs to the very question, by a person's word that the contract keeps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +122,7 @@ def plan_fault(plan: SemanticPlan, contract: Contract) -> str | None:
         return (
             f"no object type '{plan.object}'{did_you_mean(plan.object, (item.name for item in contract.object_types))}"
         )
-    return next(_faults(plan, object_type), None)
+    return next(_faults(plan, object_type), None) or next(_metric_faults(plan, contract), None)
 
 
 def monitor_fault(asked: MonitorQuestion, monitors: tuple[MonitorDefinition, ...]) -> str | None:
@@ -146,13 +152,30 @@ def _faults(plan: SemanticPlan, object_type: ObjectType) -> Iterator[str]:
         yield from _filter_faults(item, object_type)
 
 
+def _metric_faults(plan: SemanticPlan, contract: Contract) -> Iterator[str]:
+    if (plan.measure is Measure.METRIC) != (plan.metric is not None):
+        yield "a plan of a metric names it, and no other plan does"
+    if plan.metric is None:
+        return
+    metric = next((item for item in contract.metrics if item.name == plan.metric), None)
+    if metric is None:
+        yield f"no metric '{plan.metric}'{did_you_mean(plan.metric, (item.name for item in contract.metrics))}"
+        return
+    if metric.object_type != plan.object or plan.property is not None:
+        yield f"metric {metric.name} measures {metric.object_type} as the contract says, and nothing else"
+    if plan.by is not None and metric.allowed_dimensions and plan.by not in metric.allowed_dimensions:
+        yield f"metric {metric.name} is told apart by {', '.join(metric.allowed_dimensions)} alone"
+    if any(item.operator is Operator.IS_MISSING for item in plan.filters):
+        yield "a metric is not asked of rows that lack something"
+
+
 def _can_measure(measure: Measure, measured: Property) -> bool:
     match measure:
         case Measure.AVG | Measure.SUM:
             return measured.type.is_number
         case Measure.MIN | Measure.MAX:
             return measured.type.is_number or measured.type.kind in (Kind.DATE, Kind.TIMESTAMP)
-        case Measure.COUNT | Measure.LIST:
+        case Measure.COUNT | Measure.LIST | Measure.METRIC:
             return True
 
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from catalog.contract import Contract, ObjectType, Property
+from catalog.contract import Contract, Metric, ObjectType, Property
 from compiler import names
 from compiler.determinacy import PropertyRules
 from compiler.dialects.dialect import Dialect
 from compiler.dialects.duckdb_dialect import DuckDBDialect
 from compiler.pruning import Relation, Selection, select, with_clause
+from resolver.measuring import find_metric, held_filters, properties_of
+from resolver.metric_sql import metric_sql
 from resolver.plan import Filter, Measure, Operator, SemanticPlan, read_value
 from trivet.verdicts import Cause, Reason
 
@@ -33,6 +35,8 @@ class PlanSql:
     """How many there are, for where they are too many to list."""
     provenance: str | None
     """Where the rows of the answer were read; None where the view does not tell."""
+    complement_causes: str | None = None
+    """Of a metric, how many of them there are by cause."""
 
 
 def plan_sql(plan: SemanticPlan, contract: Contract) -> PlanSql:
@@ -59,6 +63,8 @@ def causes_sql(object_type: ObjectType, declared: Property, contract: Contract) 
 
 def measure_column(plan: SemanticPlan) -> str:
     """The output column that holds what was measured."""
+    if plan.metric is not None:
+        return plan.metric
     return "count" if plan.measure is Measure.COUNT else f"{plan.measure}_{plan.property}"
 
 
@@ -72,11 +78,13 @@ class _Printer:
     def statements(self) -> PlanSql:
         """All statements of the plan."""
         holes = self._holes()
+        metric = find_metric(self.contract, self.plan.metric)
         return PlanSql(
-            answer=self._query(self._answer()),
+            answer=self._query(self._answer()) if metric is None else self._metric(metric),
             complement=self._query(self._complement(holes)) if holes else None,
             complement_count=self._query(f"SELECT COUNT(*) AS {self._quoted('count')} {holes}") if holes else None,
             provenance=self._query(self._provenance()) if self.object_type.provenance.named() else None,
+            complement_causes=self._query(self._complement_causes(holes)) if holes and metric else None,
         )
 
     def values(self) -> str:
@@ -114,7 +122,13 @@ class _Printer:
             return [("COUNT(*)", "count")]
         column = self._column(str(self.plan.property))
         measured = (f"{self.plan.measure.upper()}({column})", measure_column(self.plan))
-        return [measured, (f"COUNT({column})", COUNTED)]
+        # A contract with metrics lets nothing else be counted; the sentence of an extreme tells no number of values.
+        return [measured] if self.contract.metrics else [measured, (f"COUNT({column})", COUNTED)]
+
+    def _metric(self, metric: Metric) -> str:
+        conditions = [self._filter(item, "v") for item in self.plan.filters]
+        by = self.object_type.find_property(self.plan.by) if self.plan.by else None
+        return metric_sql(metric, self.object_type, by, conditions, self.dialect)
 
     def _from(self, *more: str) -> str:
         conditions = [*(f"({self._filter(item)})" for item in self.plan.filters), *more]
@@ -134,12 +148,20 @@ class _Printer:
 
     def _complement(self, holes: str) -> str:
         keys = [(self._column(names.shown(name)), name) for name in self.object_type.primary_key]
-        concerned = [*(item.property for item in self.plan.filters), *self._wanted()]
-        causes = [self._column(names.cause(name)) for name in dict.fromkeys(concerned)]
-        cause = f"COALESCE({', '.join(causes)})" if len(causes) > 1 else causes[0]
+        cause = self._cause()
         order = ", ".join(self._column(name) for name in self.object_type.primary_key)
         selections = [*keys, (self._reason(), "reason"), (cause, "cause")]
         return f"{select(selections, self.dialect)} {holes} ORDER BY {order}"
+
+    def _complement_causes(self, holes: str) -> str:
+        cause = self._cause()
+        chosen = select([(cause, "cause"), ("COUNT(*)", "count")], self.dialect)
+        return f"{chosen} {holes} GROUP BY {cause} ORDER BY {cause}"
+
+    def _cause(self) -> str:
+        concerned = [*(item.property for item in self.plan.filters), *self._wanted()]
+        causes = [self._column(names.cause(name)) for name in dict.fromkeys(concerned)]
+        return f"COALESCE({', '.join(causes)})" if len(causes) > 1 else causes[0]
 
     def _reason(self) -> str:
         scope, wanted = self._scope(), self._wanted()
@@ -163,14 +185,15 @@ class _Printer:
 
     def _wanted(self) -> tuple[str, ...]:
         """The properties without whose value a row cannot enter the answer."""
-        found = (self.plan.property, self.plan.by)
+        metric = find_metric(self.contract, self.plan.metric)
+        found = (self.plan.property, self.plan.by, *(properties_of(metric) if metric else ()))
         return tuple(dict.fromkeys(name for name in found if name is not None))
 
     def _scope(self) -> str:
         return " AND ".join(f"({self._filter(item)})" for item in self.plan.filters)
 
-    def _filter(self, item: Filter) -> str:
-        column = self._column(item.property)
+    def _filter(self, item: Filter, alias: str = "m") -> str:
+        column = f"{alias}.{self._quoted(item.property)}"
         values = [self._literal(item.property, value) for value in item.values]
         match item.operator:
             case Operator.IS_MISSING:
@@ -215,15 +238,18 @@ class _Printer:
         value = [item for rule in rules for item in rule.value_stage("t")] + kept
         cause = [item for rule in rules for item in rule.cause_stage("t")] + kept
         return [
-            Relation(f"{rows}_text", tuple(text), f"{self.object_type.view} AS v"),
+            Relation(f"{rows}_text", tuple(text), f"{self.object_type.view} AS v{self._held()}"),
             Relation(f"{rows}_number", tuple(number), f"{rows}_text AS t"),
             Relation(f"{rows}_value", tuple(value), f"{rows}_number AS t"),
             Relation(rows, tuple(cause), f"{rows}_value AS t"),
         ]
 
+    def _held(self) -> str:
+        """What the contract wants held wherever the view is read, held at its own columns."""
+        conditions = [self._filter(item, "v") for item in held_filters(self.plan, self.contract)]
+        return f" WHERE {' AND '.join(conditions)}" if conditions else ""
+
     def _properties(self) -> list[Property]:
-        plan = self.plan
-        wanted = [*self.object_type.primary_key, *(item.property for item in plan.filters)]
-        wanted += [name for name in (plan.property, plan.by) if name is not None]
+        wanted = [*self.object_type.primary_key, *(item.property for item in self.plan.filters), *self._wanted()]
         found = (self.object_type.find_property(name) for name in dict.fromkeys(wanted))
         return [item for item in found if item is not None]

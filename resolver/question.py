@@ -10,6 +10,8 @@ from datetime import datetime
 from functools import cached_property
 from urllib.parse import unquote
 
+from trivet.stems import words_of
+
 LONGEST = 1000
 """Characters of a question that are read at most; a longer one is refused."""
 
@@ -21,11 +23,6 @@ _LOOK_ALIKES = str.maketrans(
     "aeijopcyxshdqwABEIJKMHOPCTYXSABEZHIKMNOPTYXo",
 )
 _SQL_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
-_TOKEN = re.compile(
-    r"\d{4}-\d{2}-\d{2}(?![a-z0-9-])"  # a day
-    r"|(?<![a-z0-9.])-?(?:\d[\d,]*(?:\.\d+)?|\.\d+)(?![a-z0-9])"  # a number
-    r"|[a-z0-9]+"
-)
 
 
 @dataclass(frozen=True)
@@ -50,10 +47,17 @@ class Question:
         """The plain text's words in lower case."""
         return words_of(self.plain)
 
+    @cached_property
+    def capitals(self) -> frozenset[str]:
+        """The words of two letters and more that are written in capitals, in lower case; none where all of it is."""
+        if self.plain.isupper():
+            return frozenset()
+        return frozenset(word.lower() for word in re.findall(r"(?<![A-Za-z0-9])[A-Z]{2,}(?![A-Za-z0-9])", self.plain))
+
     def as_written(self, words: str) -> str:
         """Words of the question in the letters that they were written in."""
-        start = self.plain.lower().find(words)
-        return self.plain[start : start + len(words)] if start >= 0 else words
+        found = re.search(r"[^a-z0-9]+".join(map(re.escape, words.split())), self.plain.lower())
+        return self.plain[found.start() : found.end()] if found is not None else words
 
 
 def plain_text(text: str) -> str:
@@ -62,28 +66,6 @@ def plain_text(text: str) -> str:
     text = unicodedata.normalize("NFKC", text).translate(_LOOK_ALIKES)
     text = "".join(" " if char.isspace() else char for char in text if _is_seen(char))
     return " ".join(_SQL_COMMENT.sub(" ", text.replace("\u2019", "'")).split())
-
-
-def words_of(text: str) -> tuple[str, ...]:
-    """The words, numbers and days of a text in lower case; a possessive `'s` is none."""
-    found = _TOKEN.findall(re.sub(r"(?<=[a-z0-9])'s?\b", "", text.lower()))
-    return tuple(word.replace(",", "") for word in found)
-
-
-def stem(word: str) -> str:
-    """The word without the ending of a plural, so that `employees` and `employee` are one."""
-    if not word.isalpha() or len(word) < 4 or word.endswith(("ss", "us", "is")):
-        return word
-    if word.endswith("ies"):
-        return f"{word[:-3]}y"
-    if word.endswith(("ches", "shes", "sses", "xes")):
-        return word[:-2]
-    return word.removesuffix("s")
-
-
-def stems_of(text: str) -> tuple[str, ...]:
-    """The stems of a text's words."""
-    return tuple(stem(word) for word in words_of(text))
 
 
 def _is_seen(char: str) -> bool:

@@ -58,13 +58,13 @@ def run(todo: CertifiedQuery | MonitorQuestion, parts: Parts) -> Ran | Failed:
 
 
 def run_own(sql: str, contract: Contract, engine: QuestionEngine) -> ResultTable:
-    """The result of SQL that the plan's printer made; it passes the referee like any other.
+    """The result of SQL that the plan's printer made; it passes the referee too.
 
     Raises:
         EngineFault: it cannot be run.
         InternalError: the referee objects, so printer and referee disagree.
     """
-    decision = certify(sql, contract, Purpose.QUESTION)
+    decision = certify(sql, contract, Purpose.ACCOUNT)
     if not isinstance(decision, Allowed):
         objection = decision.objection
         raise InternalError(f"a plan's own SQL was refused by clause {objection.clause}: {objection.message}")

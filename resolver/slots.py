@@ -12,10 +12,12 @@ from collections.abc import Collection, Iterator
 
 from catalog.contract import Contract
 from resolver.dates import calendar_year, fiscal_year
+from resolver.measuring import find_metric, measure_of, properties_of
 from resolver.phrases import NEGATIONS, Mark, Symbol, read_phrase
 from resolver.plan import Measure, MonitorAsk, MonitorQuestion, Operator, SemanticPlan, SqlText
-from resolver.question import is_day, is_number, stem, stems_of
+from resolver.question import is_day, is_number
 from resolver.vocabulary import Linked
+from trivet.stems import stem, stems_of
 
 _SQL_TEXT = re.compile(r"'((?:[^']|'')*)'")
 _SQL_NEGATION = re.compile(r"<>|!=|\b(?:not|except)\b", re.IGNORECASE)
@@ -72,14 +74,33 @@ def _unmet_by_plan(plan: SemanticPlan, linked: Linked, contract: Contract) -> It
         yield f"it leaves out '{left_out}'"
     if (word := _negation(linked)) is not None:
         yield f"no plan can say '{word}'"
-    yield from _unmet_shape(plan, linked)
+    yield from _unmet_shape(plan, linked, contract)
 
 
-def _unmet_shape(plan: SemanticPlan, linked: Linked) -> Iterator[str]:
+def _unmet_metric(
+    plan: SemanticPlan, linked: Linked, contract: Contract, measures: Collection[Measure]
+) -> Iterator[str]:
+    """Whether the metric of the plan is the one that the question names, and does what the question asks."""
+    named = linked.metrics_named
+    metric = find_metric(contract, plan.metric)
+    if metric is None:
+        yield f"it leaves out '{sorted(named)[0]}'"
+        return
+    if named and metric.name not in named:
+        yield f"it gives {metric.name}, and the question asks for {' or '.join(sorted(named))}"
+    if not named and not set(properties_of(metric)) & linked.properties_named(plan.object):
+        yield f"it gives {metric.name}, which the question does not name"
+    if measures and measure_of(metric) not in measures:
+        yield f"it gives {metric.name}, and the question asks for {' or '.join(sorted(measures))}"
+
+
+def _unmet_shape(plan: SemanticPlan, linked: Linked, contract: Contract) -> Iterator[str]:
     """What is measured, grouped by and compared, where the question's words say it."""
     symbols = _symbols(linked)
     measures = {item for item in symbols if isinstance(item, Measure)}
-    if measures and plan.measure not in measures:
+    if plan.metric is not None or linked.metrics_named:
+        yield from _unmet_metric(plan, linked, contract, measures)
+    elif measures and plan.measure not in measures:
         yield f"it gives {plan.measure}, and the question asks for {' or '.join(sorted(measures))}"
     named = {
         target.property

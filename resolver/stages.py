@@ -14,7 +14,9 @@ from resolver.candidates import Dropped
 from resolver.consensus import Vote, agree, is_empty
 from resolver.drafting import draft_plan, draft_sql
 from resolver.framing import frame
+from resolver.gaps import stated_gap, verified_proposal, verified_query, verified_words
 from resolver.grounding import ground, is_grounded
+from resolver.measuring import find_metric
 from resolver.monitor_drafting import monitor_answer
 from resolver.outcome import ClaimVerdict, Refusal
 from resolver.plan import Measure, MonitorQuestion, SemanticPlan
@@ -40,12 +42,20 @@ def check_intent(state: State, parts: Parts) -> State | Stopped:
 
 
 def link(state: State, parts: Parts) -> State | Stopped:
-    """Links the question's words to the contract's: OUT_OF_SCOPE where not one is known."""
+    """Links the question's words to the contract's.
+
+    A verified question needs no more. One with a word of a stated gap ends with the contract's own reason, and
+    one of which not one word is known with OUT_OF_SCOPE.
+    """
     try:
         linked = link_words(state.question, parts.contract, value_lookup(parts.contract, parts.engine))
     except EngineFault as error:
         return Stopped(state, refuse(ReasonCode.EXEC_ERROR, str(error)))
-    state = replace(state, linked=linked)
+    state = replace(state, linked=linked, verified=verified_query(state.question, parts.contract))
+    if state.verified is not None:
+        return state
+    if (gap := stated_gap(linked, parts.contract)) is not None:
+        return Stopped(state, gap)
     monitors = (monitor_words(item, parts.contract) for item in parts.monitors)
     known = {word for item in monitors for word in item.title} - identity_words(parts.contract)
     if not linked.spans and not linked.meant_by(known):
@@ -54,9 +64,11 @@ def link(state: State, parts: Parts) -> State | Stopped:
 
 
 def propose(state: State, parts: Parts) -> State | Stopped:
-    """Asks the proposer; it may stop the question with a reason of its own."""
+    """Takes the SQL of a verified question, else asks the proposer, which may stop with a reason of its own."""
     if state.linked is None:
         raise LookupError("the question's words are not linked")
+    if state.verified is not None:
+        return replace(state, proposal=verified_proposal(state.verified))
     proposal = parts.proposer.propose(state.linked)
     if isinstance(proposal, Refusal):
         return Stopped(state, proposal)
@@ -125,6 +137,8 @@ def account_for_absence(state: State, parts: Parts) -> State | Stopped:
         state = replace(state, absence=absence_of(winner, parts), provenance=provenance_of(proposed, parts))
     except EngineFault as error:
         return Stopped(state, refuse(ReasonCode.EXEC_ERROR, str(error)))
+    if state.absence.misread is not None:
+        return Stopped(state, refuse(ReasonCode.NO_DATA, state.absence.misread))
     listed = isinstance(proposed, SemanticPlan) and proposed.measure is Measure.LIST
     if (is_empty(ran.table) and not (listed and not ran.table.rows)) or _counts_no_value(ran):
         return Stopped(state, refuse(ReasonCode.NO_DATA, _no_data_words(state)))
@@ -147,8 +161,10 @@ def draft(state: State, parts: Parts) -> State | Stopped:
         object_type = parts.contract.object_type(proposed.object)
         if object_type is None:
             raise LookupError(f"the contract has no object type {proposed.object}")
-        return replace(state, drafted=draft_plan(proposed, object_type, ran.table, state.absence))
-    return replace(state, drafted=draft_sql(ran.table, state.absence))
+        metric = find_metric(parts.contract, proposed.metric)
+        return replace(state, drafted=draft_plan(proposed, object_type, ran.table, state.absence, metric))
+    said = verified_words(state.verified) if state.verified is not None else ""
+    return replace(state, drafted=draft_sql(ran.table, state.absence, said))
 
 
 def frame_assumptions(state: State, parts: Parts) -> State | Stopped:
@@ -207,7 +223,7 @@ def _nothing_to_run(state: State) -> Refusal:
                 refusal = refuse(commonest, words, clause=objection.clause)
             return refusal
         case Dropped(kind, message):
-            return refuse(commonest, f"{kind}, {message}{many}")
+            return refuse(commonest, f"{message}{many}" if kind.wants_more else f"{kind}, {message}{many}")
         case Declined(why):
             return refuse(commonest, f"the model found no answer in the data: {why}{many}")
         case _:
@@ -220,6 +236,8 @@ def _reason(fate: object) -> ReasonCode:
             return reason_code(Clause(objection.clause))
         case Escalated():
             return ReasonCode.SENSITIVE
+        case Dropped(kind) if kind.wants_more:
+            return ReasonCode.AMBIGUOUS
         case Dropped(kind):
             return ReasonCode.MODEL_UNAVAILABLE if kind.is_unreadable else ReasonCode.SCHEMA_MISMATCH
         case _:

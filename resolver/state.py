@@ -10,6 +10,7 @@ from catalog.contract import Contract
 from catalog.engines.port import QuestionEngine
 from catalog.referee.certified import CertifiedQuery
 from catalog.referee.decisions import Abstained, Escalated
+from catalog.wording import VerifiedQuery
 from monitors.definition import MonitorDefinition
 from monitors.evaluation import Counts
 from resolver.candidates import Candidate, Dropped, Proposal, Proposer
@@ -77,6 +78,8 @@ class State:
 
     question: Question
     linked: Linked | None = None
+    verified: VerifiedQuery | None = None
+    """The verified question that it is."""
     proposal: Proposal | None = None
     weighed: tuple[Weighed, ...] = ()
     winner: Weighed | None = None

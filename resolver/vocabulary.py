@@ -6,13 +6,14 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from catalog.contract import Contract, ObjectType, Property, Sensitivity
+from catalog.contract import Contract, Metric, ObjectType, Property, Sensitivity
 from catalog.datatypes import Kind
 from catalog.expressions.tree import condition_references
 from compiler.plan import conditions_of
 from monitors.definition import MonitorDefinition
 from resolver.phrases import FUNCTION_WORDS, without_form
-from resolver.question import Question, is_day, is_number, stem, stems_of
+from resolver.question import Question, is_day, is_number
+from trivet.stems import stem, stems_of
 
 ValueLookup = Callable[[ObjectType, Sequence[Property]], Mapping[str, tuple[str, ...]]]
 """The determinate values of properties that stand in the data, each once, by the property's name."""
@@ -30,6 +31,12 @@ class Target:
     """None where the word means the rows themselves."""
     value: str | None = None
     """A value of the property, exactly as the data holds it."""
+    metric: str | None = None
+    """The metric that the word names; then it names neither a property nor the rows."""
+
+    def is_rows(self) -> bool:
+        """Whether it is a noun for the rows themselves."""
+        return self.property is None and self.metric is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +65,18 @@ class Linked:
     @property
     def objects_named(self) -> frozenset[str]:
         """The object types whose rows the question names by a noun of theirs."""
-        return frozenset(target.object for span in self.spans for target in span.targets if target.property is None)
+        return frozenset(target.object for span in self.spans for target in span.targets if target.is_rows())
 
     def properties_named(self, object_name: str) -> frozenset[str]:
         """The properties of an object type that the question names, by name, synonym or value."""
         found = (target for span in self.spans for target in span.targets)
         return frozenset(item.property for item in found if item.object == object_name and item.property is not None)
+
+    @property
+    def metrics_named(self) -> frozenset[str]:
+        """The metrics that the question may name: by name, by synonym, or by a word of the glossary."""
+        found = (target.metric for span in self.spans for target in span.targets)
+        return frozenset(name for name in found if name is not None)
 
 
 def object_nouns(object_type: ObjectType) -> tuple[str, ...]:
@@ -88,38 +101,45 @@ def property_names(declared: Property) -> tuple[str, ...]:
     return (declared.name.replace("_", " "), *declared.synonyms)
 
 
+def metric_names(metric: Metric) -> tuple[str, ...]:
+    """What a metric is called: its name and its synonyms."""
+    return (metric.name.replace("_", " "), *metric.synonyms)
+
+
 def link_words(question: Question, contract: Contract, values: ValueLookup) -> Linked:
-    """Links the question's words, longest names first; where two overlap the longer one wins.
+    """Links the question's words: those of the glossary first, then the longest names; of two that overlap one wins.
 
     The data is looked at only where words remain that the contract alone does not explain.
 
     Raises:
         EngineFault: the data's categories cannot be looked up.
     """
-    named = list(_names(contract))
-    linked = _linked(question, named)
+    terms, named = list(_terms(contract)), list(_names(contract))
+    linked = _linked(question, terms, named)
     if not _unexplained(linked, identity_words(contract)):
         return linked
-    return _linked(question, [*named, *_values(contract, values)])
+    return _linked(question, terms, [*named, *_values(contract, values, question.capitals)])
 
 
-def _linked(question: Question, named: Iterable[tuple[str, Target]]) -> Linked:
+def _linked(question: Question, *ranks: Iterable[tuple[str, Target]]) -> Linked:
+    """The spans of names; names of an earlier rank take their words before those of a later one."""
     words = tuple(stem(word) for word in question.words)
-    meanings: dict[tuple[str, ...], list[Target]] = {}
-    for name, target in named:
-        stems = stems_of(name)
-        if stems and target not in meanings.setdefault(stems, []):
-            meanings[stems].append(target)
     spans: list[Span] = []
     taken: set[int] = set()
-    longest = max((len(stems) for stems in meanings), default=0)
-    for length in range(longest, 0, -1):
-        for start in range(len(words) - length + 1):
-            place = range(start, start + length)
-            found = meanings.get(words[start : start + length])
-            if found and not taken.intersection(place):
-                spans.append(Span(start, start + length, tuple(found)))
-                taken.update(place)
+    for named in ranks:
+        meanings: dict[tuple[str, ...], list[Target]] = {}
+        for name, target in named:
+            stems = stems_of(name)
+            if stems and target not in meanings.setdefault(stems, []):
+                meanings[stems].append(target)
+        longest = max((len(stems) for stems in meanings), default=0)
+        for length in range(longest, 0, -1):
+            for start in range(len(words) - length + 1):
+                place = range(start, start + length)
+                found = meanings.get(words[start : start + length])
+                if found and not taken.intersection(place):
+                    spans.append(Span(start, start + length, tuple(found)))
+                    taken.update(place)
     return Linked(question, tuple(sorted(spans, key=lambda span: span.start)))
 
 
@@ -127,10 +147,28 @@ def _unexplained(linked: Linked, corpus: frozenset[str]) -> bool:
     """Whether a word is left that is no name of the contract, no part of a question's form, and no number."""
     covered = {index for span in linked.spans for index in range(span.start, span.end)}
     rest = [stem(word) for index, word in enumerate(linked.question.words) if index not in covered]
-    return any(word not in FUNCTION_WORDS | corpus and not is_number(word) and not is_day(word) for word in rest)
+    known = (FUNCTION_WORDS - {stem(word) for word in linked.question.capitals}) | corpus
+    return any(word not in known and not is_number(word) and not is_day(word) for word in rest)
+
+
+def _terms(contract: Contract) -> Iterator[tuple[str, Target]]:
+    """The words of the glossary with everything of that name in the contract."""
+    for term in contract.glossary:
+        owner, _, name = term.means.rpartition(".")
+        for item in contract.object_types:
+            if owner in ("", item.name) and item.find_property(name) is not None:
+                yield term.term, Target(item.name, name)
+            if term.means == item.name:
+                yield term.term, Target(item.name)
+        for metric in contract.metrics:
+            if term.means == metric.name:
+                yield term.term, Target(metric.object_type, metric=metric.name)
 
 
 def _names(contract: Contract) -> Iterator[tuple[str, Target]]:
+    for metric in contract.metrics:
+        for name in metric_names(metric):
+            yield name, Target(metric.object_type, metric=metric.name)
     for item in contract.object_types:
         for noun in object_nouns(item):
             yield noun, Target(item.name)
@@ -139,7 +177,7 @@ def _names(contract: Contract) -> Iterator[tuple[str, Target]]:
                 yield name, Target(item.name, declared.name)
 
 
-def _values(contract: Contract, values: ValueLookup) -> Iterator[tuple[str, Target]]:
+def _values(contract: Contract, values: ValueLookup, capitals: frozenset[str]) -> Iterator[tuple[str, Target]]:
     for item in contract.object_types:
         texts = [
             declared
@@ -148,12 +186,17 @@ def _values(contract: Contract, values: ValueLookup) -> Iterator[tuple[str, Targ
         ]
         found = values(item, texts) if texts else {}
         for name, known in found.items():
-            yield from ((value, Target(item.name, name, value)) for value in known if _is_usable(value))
+            yield from ((value, Target(item.name, name, value)) for value in known if _is_usable(value, capitals))
 
 
-def _is_usable(value: str) -> bool:
-    """Whether a value of the data can stand for itself in a question: `no` and `7` mean too much else."""
+def _is_usable(value: str, capitals: frozenset[str]) -> bool:
+    """Whether a value of the data can stand for itself in a question: `no` and `7` mean too much else.
+
+    `US` does where the question has it in capitals, as the data does: there it is no `us`.
+    """
     stems = stems_of(value)
+    if value.isupper() and value.lower() in capitals:
+        return True
     return len(stems) > 1 or (len(value) > 1 and not value.isdigit() and not FUNCTION_WORDS.intersection(stems))
 
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from catalog.referee.certified import Purpose
+import re
+from dataclasses import replace
+
+from catalog.referee.certified import Clause, Purpose
 from catalog.referee.certify import certify
 from catalog.referee.decisions import Allowed
 from resolver.candidates import Candidate, Drop, Dropped
+from resolver.measuring import as_metric, missing_filters
 from resolver.plan import CannotAnswer, MonitorQuestion, SemanticPlan, SqlText, monitor_fault, plan_fault
 from resolver.plan_sql import plan_sql
 from resolver.slots import unmet_by_monitor, unmet_in_sql, unmet_slot
@@ -31,13 +35,42 @@ def weigh(candidate: Candidate, linked: Linked, parts: Parts) -> Weighed:
                 return Weighed(candidate, Dropped(Drop.UNKNOWN_NAME, fault))
             if (unmet := unmet_slot(plan, linked, parts.contract)) is not None:
                 return Weighed(candidate, Dropped(Drop.UNMET_SLOT, unmet))
-            return _certified(candidate, plan_sql(plan, parts.contract).answer, parts)
+            return _measured(candidate, as_metric(plan, parts.contract), parts)
         case SqlText(text) as proposed:
             # The referee first: what it stops is told by its clause, whatever else is wrong with it.
             weighed = _certified(candidate, text, parts)
-            if isinstance(weighed.fate, Ready) and (unmet := unmet_in_sql(proposed, linked)) is not None:
+            if not isinstance(weighed.fate, Ready) or proposed.verified:
+                return weighed
+            if (unmet := unmet_in_sql(proposed, linked) or _other_metric(weighed.fate, linked)) is not None:
                 return Weighed(candidate, Dropped(Drop.UNMET_SLOT, unmet), text)
             return weighed
+
+
+def _other_metric(ready: Ready, linked: Linked) -> str | None:
+    """Whether SQL takes none of the metrics that the question names, by the certificate of the referee."""
+    named = linked.metrics_named
+    if not named or isinstance(ready.run, MonitorQuestion):
+        return None
+    lines = [line.satisfied_by for line in ready.run.certificate if line.clause is Clause.CERTIFIED_METRIC]
+    taken = {word for line in lines for word in re.findall(r"\w+", line)}
+    return None if named & taken else f"it leaves out '{min(named)}'"
+
+
+def _measured(candidate: Candidate, plan: SemanticPlan, parts: Parts) -> Weighed:
+    """A plan that keeps to the question, held against the contract's metrics and mandatory filters."""
+    candidate = replace(candidate, proposed=plan)
+    if (fault := plan_fault(plan, parts.contract)) is not None:
+        return Weighed(candidate, Dropped(Drop.UNKNOWN_NAME, fault))
+    if missing := missing_filters(plan, parts.contract):
+        return Weighed(candidate, Dropped(Drop.MISSING_FILTER, _wanted(plan, missing)))
+    return _certified(candidate, plan_sql(plan, parts.contract).answer, parts)
+
+
+def _wanted(plan: SemanticPlan, missing: tuple[str, ...]) -> str:
+    """Which values the contract wants, in words."""
+    about = (plan.metric or plan.object).replace("_", " ")
+    names = " and one ".join(name.replace("_", " ") for name in missing)
+    return f"{about} is asked for one {names} at a time, and the question names none"
 
 
 def _certified(candidate: Candidate, sql: str, parts: Parts) -> Weighed:

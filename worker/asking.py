@@ -59,11 +59,16 @@ def resolver_of(
         contract=contract,
         monitors=enabled,
         proposer=_proposer(wiring, contract, enabled, replay, ask_model),
-        engine=DuckDBQuestionEngine(wiring.warehouse, timeout=contract.limits.timeout),
+        engine=question_engine(wiring, contract),
         judge=MonitorJudge(contract, wiring.engine(), wiring.clock, partial(_mask, wiring), wiring.look_back(contract)),
         clock=wiring.clock,
         recorder=recorder,
     )
+
+
+def question_engine(wiring: Wiring, contract: Contract) -> DuckDBQuestionEngine:
+    """What runs the statements of questions, within the contract's limits."""
+    return DuckDBQuestionEngine(wiring.warehouse, timeout=contract.limits.timeout)
 
 
 @dataclass(frozen=True, slots=True)

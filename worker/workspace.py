@@ -37,6 +37,8 @@ class Workspace:
     findings: tuple[Finding, ...]
     documents: tuple[Document, ...] = field(default=(), repr=False)
     """The monitor files, as far as they could be read."""
+    contract_documents: tuple[Document, ...] = field(default=(), repr=False)
+    """The contract files, as far as they could be read."""
 
     @property
     def defines_anything(self) -> bool:
@@ -87,8 +89,16 @@ def read_workspace(path: Path, environment: Mapping[str, str]) -> Workspace:
         loaded = load_monitors(monitor_documents, contract, receivers)
         monitors = loaded.monitors
         findings += loaded.findings
-    documents = tuple(monitor_documents)
-    return Workspace(path, settings.settings, settings, contract, monitors, tuple(findings), documents)
+    return Workspace(
+        path,
+        settings.settings,
+        settings,
+        contract,
+        monitors,
+        tuple(findings),
+        documents=tuple(monitor_documents),
+        contract_documents=tuple(contract_documents),
+    )
 
 
 def _read_settings(path: Path, environment: Mapping[str, str]) -> SettingsResult:

@@ -16,6 +16,13 @@ class Purpose(StrEnum):
     """Printed by our compiler from a checked definition."""
     QUESTION = "question"
     """Proposed by a person or a model; trusted in nothing."""
+    ACCOUNT = "account"
+    """Printed by the resolver beside an answer: what it left out, where its rows were read, which values there are."""
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether it belongs to a question, and so runs in the question profile and is read by its engine first."""
+        return self is not Purpose.MONITOR
 
 
 class Clause(StrEnum):

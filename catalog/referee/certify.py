@@ -39,7 +39,7 @@ def certify(
         dialect: the engine that will run it.
         approval: a data steward's word, which counts for the very same statement and contract alone.
     """
-    if purpose is Purpose.QUESTION and dialect != "duckdb":
+    if purpose.is_asked and dialect != "duckdb":
         raise InternalError(f"no question is asked in dialect {dialect}: nothing reads it as its engine does")
     try:
         return _certify(text, contract, purpose, dialect, approval)
@@ -53,7 +53,7 @@ def _certify(text: str, contract: Contract, purpose: Purpose, dialect: str, appr
     tree = parse_one(text, dialect)
     if isinstance(tree, Objection):
         return Abstained(tree)
-    if purpose is Purpose.QUESTION:
+    if purpose.is_asked:
         place_views(tree, contract)
     statement = Statement(purpose, dialect, text, tree)
     # Resolving rewrites what it understands and drops what it does not, so both trees are checked.

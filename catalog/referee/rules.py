@@ -122,4 +122,6 @@ RULES: dict[Purpose, tuple[Rule, ...]] = {
         _ONE_STATEMENT, _NODES, _FUNCTIONS, _RELATIONS, _STARS, _JOINS, _KNOWN, _SOURCES, _FAN_OUT, _METRICS,
         _DIMENSIONS, _FILTERS, _ADDITIVITY, _COST, _SENSITIVE,
     ),
+    # Measures and filters are held against what was proposed; what accounts for it reads nothing further.
+    Purpose.ACCOUNT: (_ONE_STATEMENT, _NODES, _FUNCTIONS, _RELATIONS, _STARS, _KNOWN, _COST, _SENSITIVE),
 }  # fmt: skip

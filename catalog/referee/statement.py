@@ -135,7 +135,7 @@ def resolve(statement: Statement, contract: Contract) -> Statement | Objection:
     Raises:
         RecursionError: it is nested too deeply.
     """
-    if statement.purpose is Purpose.QUESTION and (large := expands_too_far(statement.tree)) is not None:
+    if statement.purpose.is_asked and (large := expands_too_far(statement.tree)) is not None:
         message = "its aliases stand for each other so often that it cannot be checked"
         return statement.objection(Clause.ONE_STATEMENT, message, large, part="")
     views: dict[str, dict[str, dict[str, str]]] = {}

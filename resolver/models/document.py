@@ -1,4 +1,4 @@
-"""The door through which a model's words come in: strict JSON of one of four shapes, or nothing."""
+"""The door through which a model's words come in: strict JSON of one of five shapes, or nothing."""
 
 from __future__ import annotations
 
@@ -46,6 +46,15 @@ class PlanReply(_Strict):
     filters: Annotated[list[FilterReply], Field(max_length=10)] = []
 
 
+class MetricReply(_Strict):
+    """A plan of one of the contract's metrics."""
+
+    metric: str
+    object: str
+    by: str | None = None
+    filters: Annotated[list[FilterReply], Field(max_length=10)] = []
+
+
 class MonitorReply(_Strict):
     """A question to a monitor."""
 
@@ -65,8 +74,8 @@ class CannotReply(_Strict):
     cannot_answer: str
 
 
-_REPLY: TypeAdapter[PlanReply | MonitorReply | SqlReply | CannotReply] = TypeAdapter(
-    PlanReply | MonitorReply | SqlReply | CannotReply
+_REPLY: TypeAdapter[PlanReply | MetricReply | MonitorReply | SqlReply | CannotReply] = TypeAdapter(
+    PlanReply | MetricReply | MonitorReply | SqlReply | CannotReply
 )
 
 
@@ -88,14 +97,21 @@ def read_reply(text: str) -> Proposed | Dropped:
         return Dropped(Drop.WRONG_SCHEMA, "the reply is JSON of another shape than was asked for")
     match reply:
         case PlanReply():
-            filters = tuple(Filter(item.property, item.operator, tuple(item.values)) for item in reply.filters)
-            return SemanticPlan(reply.object, reply.measure, reply.property, reply.by, filters)
+            return SemanticPlan(reply.object, reply.measure, reply.property, reply.by, _filters(reply.filters))
+        case MetricReply():
+            return SemanticPlan(
+                reply.object, Measure.METRIC, None, reply.by, _filters(reply.filters), metric=reply.metric
+            )
         case MonitorReply():
             return MonitorQuestion(reply.monitor, reply.asks)
         case SqlReply():
             return SqlText(reply.sql)
         case CannotReply():
             return CannotAnswer(reply.cannot_answer[:200])
+
+
+def _filters(replies: list[FilterReply]) -> tuple[Filter, ...]:
+    return tuple(Filter(item.property, item.operator, tuple(item.values)) for item in replies)
 
 
 def _is_json_but_for_controls(text: str) -> bool:

@@ -11,14 +11,16 @@ from catalog.contract import Contract, ObjectType, Property
 from catalog.datatypes import Kind
 from resolver.candidates import Candidate, Proposal
 from resolver.dates import calendar_year, fiscal_year
+from resolver.measuring import find_metric, measure_of
 from resolver.monitor_matching import match_monitor
 from resolver.outcome import Refusal
 from resolver.phrases import NEGATIONS, Mark, Symbol, read_phrase
 from resolver.plan import Filter, Measure, Operator, Proposed, SemanticPlan, plan_fault
-from resolver.question import is_day, is_number, stem
+from resolver.question import is_day, is_number
 from resolver.refusals import refuse
 from resolver.vocabulary import Linked, MonitorWords, Span, Target, identity_words
 from trivet.outcomes import ReasonCode
+from trivet.stems import stem
 
 NAME = "lexical"
 
@@ -59,6 +61,7 @@ class _Reading:
     measure: Measure | None = None
     asks_which: bool = False
     measured: list[str] = field(default_factory=list)
+    metrics: list[str] = field(default_factory=list)
     by: str | None = None
     filters: list[Filter] = field(default_factory=list)
     values: dict[str, list[str]] = field(default_factory=dict)
@@ -86,7 +89,7 @@ class _Reading:
         hosts: list[str] = [item.name for item in self.contract.object_types if not named or item.name in named]
         for span in self.linked.spans:
             having = {target.object for target in span.targets}
-            if any(target.property is not None for target in span.targets):
+            if any(not target.is_rows() for target in span.targets):
                 hosts = [name for name in hosts if name in having]
         chosen = self.contract.object_type(hosts[0]) if hosts and self.linked.spans else None
         if chosen is None:
@@ -164,6 +167,8 @@ class _Reading:
 
     def _term(self, span: Span) -> int:
         target = self._target(span)
+        if target.metric is not None:
+            self.metrics.append(target.metric)
         if target.property is None:
             return span.end
         if target.value is not None:
@@ -176,12 +181,12 @@ class _Reading:
 
     def _target(self, span: Span) -> Target:
         own = [item for item in span.targets if item.object == self.object_type.name]
-        named = {item.property for item in own if item.property is not None}
+        named = {item.property or item.metric for item in own if not item.is_rows()}
         if len(named) > 1:
             words = " ".join(self.linked.question.words[span.start : span.end])
             names = sorted(str(name) for name in named)
             raise _Unreadable(refuse(ReasonCode.AMBIGUOUS, f"'{words}' can be {' or '.join(names)}"))
-        chosen = [item for item in own if item.property is not None] or own
+        chosen = [item for item in own if not item.is_rows()] or own
         return next((item for item in chosen if item.value is None), chosen[0]) if chosen else span.targets[0]
 
     def _after_property(self, declared: Property, index: int) -> int:
@@ -320,10 +325,27 @@ class _Reading:
             distinct = tuple(dict.fromkeys(values))
             filters.append(Filter(name, Operator.IN if len(distinct) > 1 else Operator.EQUAL, distinct))
         measured = list(dict.fromkeys(self.measured))
+        if self.metrics:
+            return self._metric_plan(measured, filters)
         measure = self._measure(measured, filters)
         if isinstance(measure, Refusal):
             return measure
         plan = SemanticPlan(self.object_type.name, measure, measured[0] if measured else None, self.by, tuple(filters))
+        fault = plan_fault(plan, self.contract)
+        return plan if fault is None else refuse(ReasonCode.SCHEMA_MISMATCH, fault)
+
+    def _metric_plan(self, measured: list[str], filters: list[Filter]) -> SemanticPlan | Refusal:
+        names = list(dict.fromkeys(self.metrics))
+        metric = find_metric(self.contract, names[0])
+        if len(names) + len(measured) > 1 or metric is None:
+            return refuse(ReasonCode.SCHEMA_MISMATCH, f"it asks for {' and '.join([*names, *measured])} at once")
+        if self.measure is not None and self.measure is not measure_of(metric):
+            what = f"{metric.name} is {metric.expression} as the contract has it, and there is no {self.measure} of it"
+            return refuse(ReasonCode.SCHEMA_MISMATCH, what)
+        if self.asks_which:
+            return refuse(ReasonCode.SCHEMA_MISMATCH, f"{metric.name} is one figure, and has no rows to list")
+        about = self.object_type.name
+        plan = SemanticPlan(about, Measure.METRIC, None, self.by, tuple(filters), metric=metric.name)
         fault = plan_fault(plan, self.contract)
         return plan if fault is None else refuse(ReasonCode.SCHEMA_MISMATCH, fault)
 

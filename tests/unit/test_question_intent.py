@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from resolver.intent import check_intent
-from resolver.question import plain_text, words_of
+from resolver.question import plain_text
 from tests.unit.questions import cases
+from trivet.stems import words_of
 
 NOUNS = ("employee", "employee pay", "award rate")
 BENIGN: list[str] = cases("benign")

@@ -14,9 +14,9 @@ from resolver.models.lexical import LexicalProposer
 from resolver.nearest import nearest_questions
 from resolver.outcome import Refusal
 from resolver.plan import MonitorQuestion, SemanticPlan, plan_fault
-from resolver.question import words_of
 from resolver.slots import unmet_by_monitor, unmet_slot
 from tests.unit.questions import aruma, cases, linked, words
+from trivet.stems import words_of
 
 CASES: list[dict[str, Any]] = cases("readings")
 

@@ -60,7 +60,11 @@ _SCAN_FUNCTIONS = frozenset(
 )  # fmt: skip
 """What one pass over a view calls beside those: it folds linked rows, and gathers rows as records."""
 
-FUNCTIONS = {Purpose.MONITOR: MONITOR_FUNCTIONS | _SCAN_FUNCTIONS, Purpose.QUESTION: QUESTION_FUNCTIONS}
+FUNCTIONS = {
+    Purpose.MONITOR: MONITOR_FUNCTIONS | _SCAN_FUNCTIONS,
+    Purpose.QUESTION: QUESTION_FUNCTIONS,
+    Purpose.ACCOUNT: QUESTION_FUNCTIONS,
+}
 
 _CLOCK = "a literal date, since an answer must stay the same when it is asked again"
 _INSTEAD = {
@@ -89,7 +93,7 @@ def function_allow_list(statement: Statement, contract: Contract) -> Objection |
             message = f"function '{name}' is allowed only with short literals, since it makes text of any length"
         else:
             continue
-        suggestion = _INSTEAD.get(name.upper()) if statement.purpose is Purpose.QUESTION else None
+        suggestion = _INSTEAD.get(name.upper()) if statement.purpose.is_asked else None
         return statement.objection(Clause.FUNCTION_ALLOW_LIST, message, node, suggestion=suggestion)
     return None
 
@@ -118,7 +122,7 @@ def _is_bounded(node: exp.Func, purpose: Purpose) -> bool:
             return _is_calendar(node)
         case exp.Format():
             return isinstance(node.this, exp.Literal) and _FORMAT.fullmatch(node.this.name) is not None
-        case exp.Replace() if purpose is Purpose.QUESTION:
+        case exp.Replace() if purpose.is_asked:
             old, new = node.expression, node.args.get("replacement")
             return isinstance(old, exp.Literal) and isinstance(new, exp.Literal) and len(new.name) <= len(old.name)
         case exp.TimeToStr():

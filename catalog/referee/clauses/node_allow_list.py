@@ -24,11 +24,13 @@ _OPERATORS = {
     exp.Or, exp.Not, exp.Exists,
 }  # fmt: skip
 _COMMON_NODES = frozenset(_STRUCTURE | _VALUES | _OPERATORS)
+# A lateral relation is a join that states no key.
+_QUESTION_NODES = (_COMMON_NODES - {exp.Lateral}) | {exp.Escape}
 NODES = {
     # One pass over a view gathers the rows that it does not settle as records, whose fields are named.
     Purpose.MONITOR: _COMMON_NODES | {exp.PropertyEQ},
-    # A lateral relation is a join that states no key.
-    Purpose.QUESTION: (_COMMON_NODES - {exp.Lateral}) | {exp.Escape},
+    Purpose.QUESTION: _QUESTION_NODES,
+    Purpose.ACCOUNT: _QUESTION_NODES,
 }
 
 # Part of the syntax is no node but an argument of one. Of these nodes, only these arguments may be set:
@@ -47,16 +49,18 @@ _MONITOR_ARGUMENTS: dict[type[exp.Expr], frozenset[str]] = {
     exp.Lateral: frozenset({"this", "alias"}),
     exp.Group: frozenset({"expressions"}),
 }
+_QUESTION_ARGUMENTS: dict[type[exp.Expr], frozenset[str]] = {
+    **_MONITOR_ARGUMENTS,
+    # Joins inside brackets would hang on something else than the SELECT whose joins are judged.
+    exp.Table: frozenset({"this", "alias", "db", "catalog"}),
+    exp.Subquery: frozenset({"this", "alias", "with_", "order", "limit", "offset"}),
+    exp.Limit: frozenset({"expression"}),
+    exp.Offset: frozenset({"expression"}),
+}
 ARGUMENTS = {
     Purpose.MONITOR: _MONITOR_ARGUMENTS,
-    Purpose.QUESTION: {
-        **_MONITOR_ARGUMENTS,
-        # Joins inside brackets would hang on something else than the SELECT whose joins are judged.
-        exp.Table: frozenset({"this", "alias", "db", "catalog"}),
-        exp.Subquery: frozenset({"this", "alias", "with_", "order", "limit", "offset"}),
-        exp.Limit: frozenset({"expression"}),
-        exp.Offset: frozenset({"expression"}),
-    },
+    Purpose.QUESTION: _QUESTION_ARGUMENTS,
+    Purpose.ACCOUNT: _QUESTION_ARGUMENTS,
 }
 
 _TYPES = exp.DataType.Type
@@ -74,7 +78,7 @@ def node_allow_list(statement: Statement, contract: Contract) -> Objection | Non
     for node in statement.nodes:
         if (syntax := _strange_syntax(node, statement.purpose)) is not None:
             return statement.objection(Clause.NODE_ALLOW_LIST, f"syntax '{syntax}' is not on the list", node)
-        if statement.purpose is Purpose.QUESTION and isinstance(node, exp.Limit | exp.Offset):
+        if statement.purpose.is_asked and isinstance(node, exp.Limit | exp.Offset):
             bound = node.expression
             if not (isinstance(bound, exp.Literal) and bound.is_int):
                 return statement.objection(Clause.NODE_ALLOW_LIST, "LIMIT and OFFSET take a whole number", node)

@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from catalog.contract import Contract
 from catalog.engines.duckdb_reading import UnreadableSQL, statement_kinds
-from catalog.referee.certified import Clause, Purpose
+from catalog.referee.certified import Clause
 from catalog.referee.statement import Objection, Statement
 
 _WRITES = (exp.DDL, exp.DML, exp.Command, exp.Into, exp.Lock, exp.Set, exp.Pragma)
@@ -20,7 +20,7 @@ def one_statement(statement: Statement, contract: Contract) -> Objection | None:
     for node in statement.nodes:
         if isinstance(node, _WRITES) and not isinstance(node, exp.Query):
             return statement.objection(Clause.ONE_STATEMENT, "a SELECT must not write", node)
-    if statement.purpose is Purpose.QUESTION and not statement.resolved:
+    if statement.purpose.is_asked and not statement.resolved:
         return _engine_objection(statement.text)
     return None
 
