@@ -54,7 +54,8 @@ class HereEngine:
         rows: Sequence[tuple[object, ...]] = found.fetchall()
         kept = tuple(tuple(row) for row in rows[: query.max_rows])
         identity = SnapshotIdentity(device=1, inode=1, size=1, modified_ns=1, generation=None)
-        return QuestionResult(columns, kept, len(rows) > query.max_rows, identity)
+        cut = len(rows) > query.max_rows
+        return QuestionResult(columns, kept, cut, None if cut else len(rows), identity)
 
 
 class Shop:
