@@ -23,6 +23,7 @@ from trivet.verdicts import Severity
 
 PREFIX = "receiver/"
 """What stands before a receiver's name where a notice is about it, in place of a monitor's id: none holds a slash."""
+_MOST_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,19 @@ def gave_up(
         connection.execute(sa.update(breakdown).where(_of(target)).values(values))
     is_told = told is not None
     return _goes_on(connection, row, now, others) and is_told if row.monitor.startswith(PREFIX) else is_told
+
+
+def told_of(row: sa.Row[Any]) -> str:
+    """What a row's message is about: a monitor; of a gathered one, so many alerts, and the first of their monitors."""
+    if row.event != AlertEvent.GATHERED.value:
+        return str(row.monitor)
+    try:
+        message = Message.from_json(row.payload)
+    except ValueError:
+        return "several alerts"
+    names = dict.fromkeys(item.monitor for item in message.notices)
+    listed = ", ".join(list(names)[:_MOST_NAMED]) + (", …" if len(names) > _MOST_NAMED else "")
+    return f"{message.title} ({listed})"
 
 
 def took_it(connection: sa.Connection, target: Target, now: datetime, others: Sequence[Target]) -> None:
@@ -138,7 +152,8 @@ def _of(target: Target) -> sa.ColumnElement[bool]:
 
 
 def _lost(target: Target, row: sa.Row[Any], error: str, disabled: str | None, now: datetime) -> str:
-    lost = f"A notice about {'' if row.monitor.startswith(PREFIX) else 'monitor '}{row.monitor}"
+    is_monitor = not row.monitor.startswith(PREFIX) and row.event != AlertEvent.GATHERED.value
+    lost = f"A notice about {'monitor ' if is_monitor else ''}{told_of(row)}"
     words = f"{lost} was given up after {row.attempts} attempt{'' if row.attempts == 1 else 's'}: {error}."
     if disabled is not None:
         words += f" Nothing more is sent there. Once it is mended, run `trivet alerts enable {row.receiver}`."

@@ -16,12 +16,13 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from alerts.breakdowns import disabled_addresses, gave_up, took_it
+from alerts.breakdowns import disabled_addresses, gave_up, told_of, took_it
+from alerts.gathering import end_gathered, is_before, notices_of, take_group
 from alerts.notifiers.port import Ending, MaybeSent, Notice, Notifier, NotSent, Sent, Unusable
 from alerts.routing import Target
 from alerts.states import DeliveryState
 from alerts.tables import outbox
-from ledger.append import append
+from ledger.append import Draft, append_all
 from ledger.entries import EntryType
 from trivet.canonical import Json
 from trivet.clock import Clock, utc_text
@@ -142,22 +143,22 @@ class _Round:
                 row = connection.execute(_due(now, self.slow).limit(1)).one_or_none()
                 if row is None:
                     return None
-                claimed = connection.execute(
-                    sa.update(outbox)
-                    .where(
-                        outbox.c.alert_key == row.alert_key,
-                        outbox.c.state == DeliveryState.PENDING.value,
-                        outbox.c.attempts == row.attempts,
-                    )
-                    .values(
-                        state=DeliveryState.ATTEMPTING.value,
-                        attempts=row.attempts + 1,
-                        next_attempt=utc_text(now + self.policy.lease),
-                    )
-                    .returning(*outbox.columns)
-                ).one_or_none()
+                if row.group_key is not None and not row.attempts:
+                    claimed = take_group(connection, row, now, self.policy.lease)
+                else:
+                    claimed = self._take(connection, row, now)
             if claimed is not None:
                 return claimed
+
+    def _take(self, connection: sa.Connection, row: sa.Row[Any], now: datetime) -> sa.Row[Any] | None:
+        waits = sa.and_(outbox.c.state == DeliveryState.PENDING.value, outbox.c.attempts == row.attempts)
+        taken = sa.update(outbox).where(outbox.c.alert_key == row.alert_key, waits)
+        values = {
+            "state": DeliveryState.ATTEMPTING.value,
+            "attempts": row.attempts + 1,
+            "next_attempt": utc_text(now + self.policy.lease),
+        }
+        return connection.execute(taken.values(values).returning(*outbox.columns)).one_or_none()
 
     def attempt(self, row: sa.Row[Any]) -> Ending:
         """Makes the call, outside any transaction."""
@@ -198,7 +199,12 @@ class _Round:
             if written.rowcount != 1:
                 return
             if due is None:
-                append(connection, EntryType.DELIVERY, row.alert_key, _entry(row, state, now))
+                end_gathered(connection, row, state, error, utc_text(now))
+                told = notices_of(connection, row)
+                append_all(
+                    connection,
+                    [Draft(EntryType.DELIVERY, item.alert_key, _entry(item, row, state, now)) for item in told],
+                )
             if state is DeliveryState.DELIVERED:
                 took_it(connection, Target(row.receiver, row.target), now, self.others)
             gone = isinstance(ending, NotSent) and ending.final
@@ -239,20 +245,12 @@ class _Round:
             case DeliveryState.PENDING | DeliveryState.ATTEMPTING:
                 self.report.retrying += 1
                 fate = "it is tried again"
-        self.report.problems.append(f"{Target(row.receiver, row.target)}: {row.monitor}: {error}; {fate}")
+        self.report.problems.append(f"{Target(row.receiver, row.target)}: {told_of(row)}: {error}; {fate}")
 
 
 def _due(now: datetime, leaving: Collection[Target]) -> sa.Select[Any]:
     """Rows that are due, but for some addresses; one that has a predecessor there waits for the predecessor's end."""
-    before = outbox.alias("before")
-    unfinished = (DeliveryState.PENDING.value, DeliveryState.ATTEMPTING.value)
-    blocked = sa.exists().where(
-        before.c.monitor == outbox.c.monitor,
-        before.c.receiver == outbox.c.receiver,
-        before.c.target == outbox.c.target,
-        before.c.state.in_(unfinished),
-        sa.tuple_(before.c.episode, before.c.ordinal) < sa.tuple_(outbox.c.episode, outbox.c.ordinal),
-    )
+    blocked = sa.exists().where(is_before(outbox))
     left = sa.tuple_(outbox.c.receiver, outbox.c.target).in_([(item.receiver, item.number) for item in leaving])
     return (
         sa.select(outbox)
@@ -261,16 +259,18 @@ def _due(now: datetime, leaving: Collection[Target]) -> sa.Select[Any]:
     )
 
 
-def _entry(row: sa.Row[Any], state: DeliveryState, now: datetime) -> dict[str, Json]:
+def _entry(notice: sa.Row[Any], row: sa.Row[Any], state: DeliveryState, now: datetime) -> dict[str, Json]:
+    """How a notice ended, by itself or in the gathered message that `row` is of."""
     return {
         "schema": PAYLOAD_VERSION,
-        "monitor_id": row.monitor,
-        "episode": row.episode,
-        "ordinal": row.ordinal,
-        "event": row.event,
+        "monitor_id": notice.monitor,
+        "episode": notice.episode,
+        "ordinal": notice.ordinal,
+        "event": notice.event,
         "receiver": row.receiver,
         "target": row.target,
         "state": state,
         "attempts": row.attempts,
         "ended_at": utc_text(now),
+        **({"gathered_in": row.alert_key} if notice.alert_key != row.alert_key else {}),
     }

@@ -103,6 +103,16 @@ class Message:
     monitors: tuple[str, ...] = ()
     """Of an outage: monitors that cannot be judged; `monitor_count` counts all of them."""
     monitor_count: int = 0
+    notices: tuple[Message, ...] = ()
+    """Of a gathered message: the latest notice of each alert, without its members."""
+    by: Mapping[str, str] = field(default_factory=dict)
+    """Of a gathered message: what its notices have in common."""
+    kinds: Mapping[str, int] = field(default_factory=dict)
+    """Of a gathered message: how many alerts there are of each kind, those that ended apart."""
+    is_fine: bool = False
+    """Of a gathered message: everything in it ended, and nothing in it was left undecided."""
+    earlier: tuple[AlertEvent, ...] = ()
+    """Of a notice in a gathered message: what else was to be told of its alert, before it."""
 
     def to_json(self) -> str:
         """As the outbox keeps it: ASCII, in the envelope that Standard Webhooks 1.0 recommends."""
@@ -113,6 +123,9 @@ class Message:
             {"link": item.link, "object": item.object, "key": dict(item.key), "members": item.members}
             for item in self.missing
         ]
+        if self.event is AlertEvent.GATHERED:
+            notices = [_notice_json(item) for item in self.notices]
+            data |= {"notices": notices, "by": dict(self.by), "kinds": dict(self.kinds), "is_fine": self.is_fine}
         return json.dumps({"type": f"alert.{self.event}", "timestamp": self.at, "data": data})
 
     @classmethod
@@ -134,12 +147,16 @@ class Message:
             data["judged_share"] = tuple(data["judged_share"]) if data["judged_share"] else None
             data["missing"] = tuple(ShownKey(**item) for item in data["missing"])
             data["monitors"] = tuple(data["monitors"])
+            data |= {name: document["data"].get(name, otherwise) for name, otherwise in _OF_GATHERED.items()}
+            data["notices"] = tuple(_notice_of(item) for item in document["data"].get("notices", ()))
             return cls(event=AlertEvent(document["type"].removeprefix("alert.")), at=document["timestamp"], **data)
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise ValueError(f"the outbox holds no message here: {type(error).__name__}") from error
 
 
-_DATA = tuple(name for name in Message.__dataclass_fields__ if name not in ("event", "at"))
+_GATHERED = ("notices", "by", "kinds", "is_fine", "earlier")
+_OF_GATHERED: Mapping[str, Any] = {"by": {}, "kinds": {}, "is_fine": False}
+_DATA = tuple(name for name in Message.__dataclass_fields__ if name not in ("event", "at", *_GATHERED))
 _LATER: Mapping[str, Any] = {
     "contract": "",
     "was_severity": None,
@@ -234,6 +251,19 @@ def outage_message(
 def probe_message(receiver: str, at: datetime) -> Message:
     """What `trivet alerts test` sends."""
     return Message(AlertEvent.TEST, f"Trivet reaches the receiver {receiver}", utc_text(at))
+
+
+def _notice_json(notice: Message) -> dict[str, Any]:
+    """A notice in a gathered message: what a notice says by itself, but for what it has none of."""
+    document = json.loads(notice.to_json())
+    data = {name: value for name, value in document["data"].items() if value not in (None, "", [], {}, 0)}
+    return {"event": notice.event, "at": notice.at, **data, "earlier": list(notice.earlier)}
+
+
+def _notice_of(document: Mapping[str, Any]) -> Message:
+    whole = json.loads(Message(AlertEvent.TEST, "", "").to_json())["data"] | document
+    text = {"type": f"alert.{document['event']}", "timestamp": document["at"], "data": whole}
+    return replace(Message.from_json(json.dumps(text)), earlier=tuple(AlertEvent(item) for item in document["earlier"]))
 
 
 def _kind(text: str | None) -> AlertKind | None:

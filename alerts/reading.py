@@ -50,6 +50,8 @@ class Delivery:
     ended_at: str | None
     last_error: str | None
     """Text of which a part may come from outside."""
+    gathered_in: str | None
+    """The key of the gathered message that it went out in; None where it was, or is, by itself."""
 
 
 def alerts_of(connection: sa.Connection) -> list[NamedAlert]:
@@ -90,7 +92,12 @@ def _named(row: sa.Row[Any]) -> NamedAlert:
 def deliveries(connection: sa.Connection, monitor: str, last: int) -> list[Delivery]:
     """What was told of the monitor, the latest first."""
     newest = (outbox.c.episode.desc(), outbox.c.ordinal.desc(), outbox.c.receiver, outbox.c.target)
-    statement = sa.select(outbox).where(outbox.c.monitor == monitor).order_by(*newest).limit(last)
+    message = outbox.alias("message")
+    # While the message that it was gathered in is on its way, its attempts are told.
+    on_its_way = sa.and_(message.c.alert_key == outbox.c.gathered_in, outbox.c.state == DeliveryState.GATHERED.value)
+    attempts = [message.c[name].label(f"message_{name}") for name in ("attempts", "next_attempt", "last_error")]
+    joined = sa.select(outbox, *attempts).outerjoin(message, on_its_way)
+    rows = connection.execute(joined.where(outbox.c.monitor == monitor).order_by(*newest).limit(last)).all()
     return [
         Delivery(
             row.alert_key,
@@ -99,11 +106,12 @@ def deliveries(connection: sa.Connection, monitor: str, last: int) -> list[Deliv
             AlertEvent(row.event),
             Target(row.receiver, row.target),
             DeliveryState(row.state),
-            row.attempts,
-            row.next_attempt,
+            row.attempts if row.message_attempts is None else row.message_attempts,
+            row.next_attempt or row.message_next_attempt,
             row.created_at,
             row.ended_at,
-            row.last_error,
+            row.last_error or row.message_last_error,
+            row.gathered_in,
         )
-        for row in connection.execute(statement).all()
+        for row in rows
     ]

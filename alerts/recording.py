@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import sqlalchemy as sa
 
@@ -16,7 +16,7 @@ from alerts.outages import covered_by, outage_of
 from alerts.routing import Routing
 from alerts.silencing import Silence, silences_after
 from alerts.status import AlertChange, AlertStatus
-from alerts.telling import Told, draft_of, receivers_of, send
+from alerts.telling import Told, addressed, draft_of, send
 from ledger.append import Draft, append_all
 from ledger.entries import EntryType
 from ledger.reading import entry_about
@@ -126,9 +126,8 @@ class _Moving:
         self, made: Evaluation, change: AlertChange, seq: int | None, status: AlertStatus, covering: str | None
     ) -> None:
         definition = made.definition
-        matched = self.routing.receivers_for(definition, change.kind, change.severity, change.reasons)
         told = Told(definition.id, change, message_of(change, made, seq).to_json(), (), made.finished_at)
-        told = replace(told, receivers=receivers_of(self.connection, definition.id, change, matched))
+        told = addressed(self.connection, told, definition, self.routing)
         about: dict[str, Json] = {
             "evaluation_id": made.evaluation_id,
             "definition_hash": definition.definition_hash,

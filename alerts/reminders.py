@@ -12,13 +12,14 @@ import sqlalchemy as sa
 from alerts.keeping import Kept, flagged_members, kept_alerts, read_alert, write_alerts, write_members
 from alerts.members import MemberChange
 from alerts.message import Message
-from alerts.reminding import acknowledge, release, remind
+from alerts.reminding import acknowledge, release, remind, repeat_by_route
+from alerts.repeating import Firing, due_by_routes
 from alerts.routing import Routing
 from alerts.silencing import silences_after
-from alerts.states import AlertEvent, AlertState
+from alerts.states import AlertState
 from alerts.status import AlertChange, AlertStatus
 from alerts.tables import alert
-from alerts.telling import Told, draft_of, receivers_of, send
+from alerts.telling import Told, addressed, draft_of, send
 from ledger.append import append_all
 from ledger.reading import head
 from monitors.definition import MonitorDefinition
@@ -44,7 +45,7 @@ def remind_due(
     """
     now = clock.now()
     with store.begin() as connection:
-        if not any(True for _ in _due(connection, monitors, now)):
+        if not any(True for _ in (*_due(connection, monitors, now), *_by_routes(connection, monitors, routing, now))):
             return []
     changes = []
     with store.begin() as connection:
@@ -55,6 +56,11 @@ def remind_due(
             for change in told:
                 _send(connection, monitors[name], kept, status, change, routing, now)
                 changes.append(change)
+        for name, kept, receiver in list(_by_routes(connection, monitors, routing, now)):
+            status, change = repeat_by_route(kept.status)
+            _write(connection, name, kept, status)
+            _send(connection, monitors[name], kept, status, change, routing, now, only=receiver)
+            changes.append(change)
     return changes
 
 
@@ -95,17 +101,34 @@ def release_members(connection: sa.Connection, monitor: str, by: str, reason: st
 
 
 def _due(connection: sa.Connection, monitors: Mapping[str, MonitorDefinition], now: datetime) -> Iterator[Due]:
+    for name, kept, muted in _open(connection, monitors, now):
+        status, told = remind(kept.status, monitors[name].alerting, now, muted=muted)
+        if status != kept.status:
+            yield name, kept, status, told
+
+
+def _by_routes(
+    connection: sa.Connection, monitors: Mapping[str, MonitorDefinition], routing: Routing, now: datetime
+) -> Iterator[tuple[str, Kept, str]]:
+    """The alerts that their routes have told again by now, and to which receiver."""
+    if not any(route.repeat for route in routing.routes):
+        return
+    kept = {name: item for name, item, muted in _open(connection, monitors, now) if not muted}
+    firing = [Firing(name, item.status, monitors[name]) for name, item in kept.items()]
+    for item, receiver in due_by_routes(connection, firing, routing, now):
+        yield item.name, kept[item.name], receiver
+
+
+def _open(
+    connection: sa.Connection, monitors: Mapping[str, MonitorDefinition], now: datetime
+) -> Iterator[tuple[str, Kept, bool]]:
+    """The alerts that fire and speak for themselves, and whether somebody silences them now."""
     statement = sa.select(alert).where(alert.c.state.in_(_OPEN), alert.c.outage.is_(None)).order_by(alert.c.monitor)
     rows: list[sa.Row[Any]] = [row for row in connection.execute(statement) if row.monitor in monitors]
     silenced = {
         item.monitor for item in silences_after(connection, [row.monitor for row in rows], now) if item.covers(now)
     }
-    for row in rows:
-        kept = read_alert(row)
-        policy = monitors[row.monitor].alerting
-        status, told = remind(kept.status, policy, now, muted=row.monitor in silenced)
-        if status != kept.status:
-            yield row.monitor, kept, status, told
+    yield from ((row.monitor, read_alert(row), row.monitor in silenced) for row in rows)
 
 
 def _write(connection: sa.Connection, name: str, kept: Kept, status: AlertStatus) -> None:
@@ -120,13 +143,15 @@ def _send(
     change: AlertChange,
     routing: Routing,
     now: datetime,
+    only: str | None = None,
 ) -> None:
-    if change.event is AlertEvent.ESCALATED:
-        receivers = [change.to] if change.to is not None else []
+    told = Told(definition.id, change, _message(definition, kept, change, now), (), now)
+    if change.to is not None:
+        told = replace(told, receivers=[change.to])
     else:
-        matched = routing.receivers_for(definition, change.kind, change.severity)
-        receivers = receivers_of(connection, definition.id, change, matched)
-    told = Told(definition.id, change, _message(definition, kept, change, now), receivers, now)
+        told = addressed(connection, told, definition, routing)
+    if only is not None:
+        told = replace(told, receivers=[only])
     append_all(connection, [draft_of(told, send(connection, told, routing), _about(status, now))])
 
 

@@ -52,6 +52,12 @@ def remind(
     return status, tuple(changes)
 
 
+def repeat_by_route(last: AlertStatus) -> tuple[AlertStatus, AlertChange]:
+    """An alert that is told again because the route that it takes says so."""
+    status, change = _again(last, AlertEvent.REPEATED)
+    return replace(status, repeats=status.repeats + 1), change
+
+
 def acknowledge(last: AlertStatus, by: str) -> tuple[AlertStatus, AlertChange | None]:
     """The alert once `by` has taken it on; nothing changes where nothing fires, or somebody has."""
     if last.state is not AlertState.FIRING:

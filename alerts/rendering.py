@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from alerts.breakdowns import PREFIX as ABOUT_RECEIVER
+from alerts.gathered import is_fine
 from alerts.message import Message, ShownMember
 from alerts.outages import PREFIX as ABOUT_OUTAGE
 from alerts.states import AlertEvent, AlertKind
@@ -18,6 +19,8 @@ ITEM = "- "
 _LONGEST_SUBJECT = 200
 _LONGEST_LINE = 300
 _LONGEST_CELL = 60
+MOST_ALERTS = 25
+"""Alerts of a gathered message that are shown; how many more there are is said."""
 
 _ABOUT = {
     AlertKind.BREACH: "breach",
@@ -31,6 +34,9 @@ _WANTS_SOMEBODY = (AlertEvent.FIRED, AlertEvent.CHANGED, AlertEvent.REPEATED, Al
 
 def subject(message: Message) -> str:
     """One line: how loud, which monitor, and what happened."""
+    if message.event is AlertEvent.GATHERED:
+        common = f" ({_in_common(message)})" if message.by else ""
+        return shortened(f"[{_mark_of_all(message)}] {_tally(message)}{common}", _LONGEST_SUBJECT)
     mark = message.event if message.event in (AlertEvent.RESOLVED, AlertEvent.TEST) else message.severity
     happened = _happened(message)
     line = f"[{mark}] {visible(message.title)}" + (f": {happened}" if happened else "")
@@ -69,6 +75,8 @@ def _happened(message: Message) -> str:
             return f"{_about(message)}, acknowledged"
         case AlertEvent.RELEASED:
             return f"{_about(message)}, members that are gone were let go"
+        case AlertEvent.GATHERED:
+            return _tally(message)
 
 
 def _about(message: Message) -> str:
@@ -92,6 +100,9 @@ def _changed(message: Message) -> str:
 def _lines(message: Message, shown: Shown) -> Iterator[str]:
     if message.event is AlertEvent.TEST:
         yield "This is a test. Nothing is wrong, and no alert belongs to it."
+        return
+    if message.event is AlertEvent.GATHERED:
+        yield from _gathered(message)
         return
     if message.monitor.startswith(ABOUT_RECEIVER):
         yield shown(message.detail or "")
@@ -126,6 +137,54 @@ def _lines(message: Message, shown: Shown) -> Iterator[str]:
         yield f"Runbook: {visible(message.runbook)}"
     if message.owner:
         yield f"Owner: {visible(message.owner)}"
+
+
+def _mark_of_all(message: Message) -> str:
+    """How loud the loudest is; `resolved` only where everything in it ended and was decided."""
+    return AlertEvent.RESOLVED if is_fine(message) else message.severity
+
+
+def _tally(message: Message) -> str:
+    """How many alerts, and of what kinds."""
+    named = {kind.value: about for kind, about in _ABOUT.items()}
+    counted = ", ".join(f"{count:,} {named.get(kind, kind)}" for kind, count in message.kinds.items())
+    return f"{message.title}: {counted}"
+
+
+def _in_common(message: Message) -> str:
+    return ", ".join(f"{name} {visible(text)}" for name, text in message.by.items())
+
+
+def _gathered(message: Message) -> Iterator[str]:
+    """One line for each alert, with its own badge; then how to read one in full and take it on."""
+    yield _tally(message)
+    if message.by:
+        yield f"In common: {_in_common(message)}"
+    yield ""
+    yield from (ITEM + _alert_line(item) for item in message.notices[:MOST_ALERTS])
+    more = sum(message.kinds.values()) - len(message.notices[:MOST_ALERTS])
+    if more > 0:
+        yield f"and {more:,} more: trivet alerts list"
+    yield ""
+    yield "One in full: trivet alerts show MONITOR"
+    if any(item.event in _WANTS_SOMEBODY for item in message.notices):
+        yield "Take one on: trivet alerts ack MONITOR --owner NAME"
+
+
+def _alert_line(item: Message) -> str:
+    mark = item.event if item.event is AlertEvent.RESOLVED else item.severity
+    earlier = f" ({', '.join(item.earlier)} before that)" if item.earlier else ""
+    title = shortened(visible(item.title), _LONGEST_CELL)
+    since = f", since {item.since}" if item.since else ""
+    return f"[{mark}] {title}: {_happened(item)}{earlier}; {_in_short(item)}; monitor {item.monitor}{since}"
+
+
+def _in_short(item: Message) -> str:
+    """The badge, with the codes of what could not be decided, and how many are carried."""
+    reasons = ", ".join(f"{count} {name}" for name, count in item.no_data_reasons.items())
+    badge = f"not evaluated ({item.not_made or 'no reason'})" if item.badge is None else item.badge
+    carried = f"; {_were(item.carried)} breach, now unjudged" if item.carried else ""
+    return badge + (f" ({reasons})" if reasons else "") + carried
 
 
 def _carried(message: Message) -> Iterator[str]:

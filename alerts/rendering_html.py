@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator
 from html import escape
 from itertools import groupby
 
+from alerts.gathered import is_fine
 from alerts.message import Message
 from alerts.rendering import ITEM, lines, subject
-from alerts.states import AlertEvent
 from alerts.wording import inactive, visible
 from trivet.verdicts import Severity
 
@@ -32,8 +32,7 @@ _PAGE = """\
 
 def html(message: Message) -> str:
     """The message as a page of its own."""
-    over = message.event in (AlertEvent.RESOLVED, AlertEvent.TEST)
-    colour = _OVER if over else _COLOURS[message.severity]
+    colour = _OVER if is_fine(message) else _COLOURS[message.severity]
     found = list(lines(message, inactive))
     # The badge, or what the message is about, is read first.
     first = f'<p style="font-size:1.1em;margin:.3em 0"><strong>{escape(found[0])}</strong></p>'

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from alerts.grouping import Grouping, about, grouping_of
 from alerts.states import AlertKind
 from monitors.definition import MonitorDefinition
 from trivet.receiver_settings import ReceiverSettings
@@ -33,6 +34,11 @@ class Routing:
     """Every receiver with its addresses."""
     routes: Sequence[RouteSettings] = ()
 
+    @property
+    def gathers(self) -> bool:
+        """Whether any notice waits for others."""
+        return any(item.wait or item.interval for item in self.routes)
+
     def receivers_for(
         self,
         definition: MonitorDefinition,
@@ -48,11 +54,34 @@ class Routing:
             severity: how loud it is; as the monitor says if absent.
             reasons: of missing data that is told of.
         """
-        loud = severity or definition.severity
-        routed = next((item.receiver for item in self.routes if _matches(item.match, definition, kind, loud)), None)
-        of_reasons = [name for rule in definition.no_data.reasons if rule.reason in reasons for name in rule.notify]
-        names = [*definition.notify, *of_reasons, *([routed] if routed is not None else [])]
+        route = self.route_for(definition, kind, severity)
+        routed = [route.receiver] if route is not None else []
+        names = [*_named(definition, reasons), *routed]
         return [name for name in dict.fromkeys(names) if name in self.receivers]
+
+    def route_for(
+        self, definition: MonitorDefinition, kind: AlertKind, severity: Severity | None = None
+    ) -> RouteSettings | None:
+        """The first route that matches; None where none does."""
+        loud = severity or definition.severity
+        return next((item for item in self.routes if _matches(item.match, definition, kind, loud)), None)
+
+    def groupings_for(
+        self,
+        definition: MonitorDefinition,
+        kind: AlertKind,
+        severity: Severity | None = None,
+        reasons: Collection[str] = (),
+    ) -> dict[str, Grouping]:
+        """The group in which the receiver of the matching route hears of it, by receiver.
+
+        Whom the monitor itself names hears of it at once and by itself; so does everybody where nothing is gathered.
+        """
+        route = self.route_for(definition, kind, severity)
+        if route is None or route.receiver in _named(definition, reasons):
+            return {}
+        found = grouping_of(route, definition, kind, severity or definition.severity)
+        return {route.receiver: found} if found.gathers else {}
 
 
 def routing_of(settings: Settings) -> Routing:
@@ -66,14 +95,19 @@ def targets_of(name: str, receiver: ReceiverSettings) -> tuple[Target, ...]:
     return tuple(Target(name, number) for number in range(1, len(listed) + 1))
 
 
+def _named(definition: MonitorDefinition, reasons: Collection[str]) -> list[str]:
+    """Whom the monitor itself names."""
+    of_reasons = [name for rule in definition.no_data.reasons if rule.reason in reasons for name in rule.notify]
+    return [*definition.notify, *of_reasons]
+
+
 def _matches(match: RouteMatch, definition: MonitorDefinition, kind: AlertKind, severity: Severity) -> bool:
-    about = "no_data" if kind is AlertKind.NO_DATA else "breach"
     named = (
         (match.monitor, definition.id),
         (match.object, definition.object),
         (match.severity, severity),
         (match.owner, definition.owner),
-        (match.verdict, about),
+        (match.verdict, about(kind)),
     )
     labels = dict(definition.labels)
     return all(asked in (None, found) for asked, found in named) and all(

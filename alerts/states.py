@@ -57,6 +57,8 @@ class AlertEvent(StrEnum):
     """Somebody has taken it on. It is written down and not sent."""
     RELEASED = "released"
     """Somebody answers for members that breached and are not there any more. It is written down and not sent."""
+    GATHERED = "gathered"
+    """Several notices in one message. It is no event of an alert: each notice in it has its own."""
     TEST = "test"
     """Told by `trivet alerts test`, about no monitor."""
 
@@ -66,6 +68,8 @@ class DeliveryState(StrEnum):
 
     PENDING = "pending"
     """It waits for its first or its next attempt."""
+    GATHERED = "gathered"
+    """It is part of a gathered message that is on its way; it ends as that ends."""
     ATTEMPTING = "attempting"
     """Someone is sending it; committed before the call."""
     DELIVERED = "delivered"

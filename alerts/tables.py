@@ -103,7 +103,8 @@ silence = sa.Table(
 outbox = sa.Table(
     "outbox",
     metadata,
-    # SHA-256 over receiver, target, monitor, episode, event and ordinal: one notice is one row, whoever races.
+    # SHA-256 over receiver, target, monitor, episode, event and ordinal: one notice is one row, whoever races. Of a
+    # gathered message, over receiver, target and the keys of its notices.
     sa.Column("alert_key", sa.Text, primary_key=True),
     sa.Column("monitor", sa.Text, nullable=False),
     sa.Column("episode", sa.BigInteger, nullable=False),
@@ -122,8 +123,16 @@ outbox = sa.Table(
     sa.Column("last_error", sa.Text),
     sa.Column("created_at", sa.Text, nullable=False),
     sa.Column("ended_at", sa.Text),
+    # JSON: the group in which it waits for others (`alerts.grouping`); NULL where it is sent by itself.
+    sa.Column("group_key", sa.Text),
+    # When it stopped waiting for others of its group.
+    sa.Column("gathered_at", sa.Text),
+    # The row of the gathered message that it is part of; NULL where it was sent by itself.
+    sa.Column("gathered_in", sa.Text),
     sa.Index(None, "state", "next_attempt"),
     sa.Index(None, "monitor", "episode"),
+    sa.Index(None, "group_key", "gathered_at"),
+    sa.Index(None, "gathered_in"),
 )
 
 breakdown = sa.Table(

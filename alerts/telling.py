@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
 
+from alerts.gathering import bring_along, due_in
+from alerts.grouping import Grouping
 from alerts.routing import Routing, Target
 from alerts.states import AlertEvent, DeliveryState
 from alerts.status import AlertChange
 from alerts.tables import outbox
 from ledger.append import Draft
 from ledger.entries import EntryType
+from monitors.definition import MonitorDefinition
 from trivet.canonical import Json, content_hash
 from trivet.clock import utc_text
 
@@ -32,6 +35,8 @@ class Told:
     """The message, as a webhook posts it."""
     receivers: Sequence[str]
     at: datetime
+    groupings: Mapping[str, Grouping] = field(default_factory=dict)
+    """The groups in which receivers hear of it; all others hear of it at once and by itself."""
 
 
 def alert_key(monitor: str, change: AlertChange, target: Target) -> str:
@@ -61,10 +66,39 @@ def receivers_of(connection: sa.Connection, monitor: str, change: AlertChange, m
     return list(dict.fromkeys([*matched, *before]))
 
 
+def addressed(connection: sa.Connection, told: Told, definition: MonitorDefinition, routing: Routing) -> Told:
+    """What is told of a monitor's alert, to whom it is to be told, and in which groups.
+
+    Whoever does not match any more, and was told of the episode before, is told in the group of then.
+    """
+    change = told.change
+    about = (definition, change.kind, change.severity, change.reasons)
+    matched, groupings = routing.receivers_for(*about), routing.groupings_for(*about)
+    receivers = receivers_of(connection, told.monitor, change, matched)
+    rest = [name for name in receivers if name not in matched]
+    return replace(told, receivers=receivers, groupings=_groupings_before(connection, told, rest) | groupings)
+
+
+def _groupings_before(connection: sa.Connection, told: Told, receivers: Collection[str]) -> dict[str, Grouping]:
+    """The groups in which receivers were told of the episode last."""
+    if not receivers:
+        return {}
+    of = (outbox.c.monitor == told.monitor, outbox.c.episode == told.change.episode)
+    statement = sa.select(outbox.c.receiver, outbox.c.group_key).where(*of).order_by(outbox.c.ordinal)
+    latest = {row.receiver: row.group_key for row in connection.execute(statement)}
+    return {name: Grouping.from_text(latest[name]) for name in receivers if latest.get(name) is not None}
+
+
 def send(connection: sa.Connection, told: Told, routing: Routing) -> list[str]:
     """Writes what is to be sent, and gives the keys of the rows."""
-    names = dict.fromkeys(told.receivers)
-    rows = [_outbox_row(told, target) for name in names for target in routing.receivers.get(name, ())]
+    rows = list[dict[str, Any]]()
+    for name in dict.fromkeys(told.receivers):
+        grouping = told.groupings.get(name)
+        for target in routing.receivers.get(name, ()):
+            due = told.at if grouping is None else due_in(connection, grouping, target, told.at)
+            if routing.gathers:
+                bring_along(connection, told.monitor, target, grouping, due)
+            rows.append(_outbox_row(told, target, grouping, due))
     if rows:
         connection.execute(outbox.insert(), rows)
     return [row["alert_key"] for row in rows]
@@ -112,8 +146,8 @@ def _more(change: AlertChange) -> dict[str, Json]:
     return {name: value for name, value in found.items() if value is not None}
 
 
-def _outbox_row(told: Told, target: Target) -> dict[str, Any]:
-    change, created = told.change, utc_text(told.at)
+def _outbox_row(told: Told, target: Target, grouping: Grouping | None, due: datetime) -> dict[str, Any]:
+    change = told.change
     return {
         "alert_key": alert_key(told.monitor, change, target),
         "monitor": told.monitor,
@@ -125,6 +159,7 @@ def _outbox_row(told: Told, target: Target) -> dict[str, Any]:
         "payload": told.payload,
         "state": DeliveryState.PENDING.value,
         "attempts": 0,
-        "next_attempt": created,
-        "created_at": created,
+        "next_attempt": utc_text(due),
+        "created_at": utc_text(told.at),
+        "group_key": grouping.to_text() if grouping is not None else None,
     }

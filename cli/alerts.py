@@ -284,6 +284,7 @@ def _delivery_json(item: Delivery) -> dict[str, Any]:
         "created_at": item.created_at,
         "ended_at": item.ended_at,
         "last_error": item.last_error,
+        "gathered_in": item.gathered_in,
     }
 
 

@@ -11,7 +11,7 @@ from rich.text import Text
 from cli.invocation import Invocation, command
 from cli.ledger_checkpoints import seal_if_due
 from cli.output import STYLES, Output, visible
-from resolver.outcome import Answer, Outcome, Refusal, cell_text
+from resolver.outcome import Answer, Outcome, Refusal, ResultTable, cell_text
 from trivet.canonical import Json
 from trivet.errors import UsageError
 from trivet.exits import Exit
@@ -75,7 +75,7 @@ def _show_answer(output: Output, outcome: Outcome, answer: Answer) -> None:
         rows = [[None if cell is None else cell_text(cell) for cell in row] for row in answer.table.rows[:SHOWN]]
         output.table(answer.table.columns, rows)
     if len(answer.table.rows) > SHOWN or answer.table.truncated:
-        output.print(Text(f"  the first {SHOWN} rows; --json has more", style="dim"))
+        output.print(Text(f"  {_cut(answer.table)}", style="dim"))
     places = list(dict.fromkeys(place for item in outcome.provenance if (place := _place(item))))
     for place in places[:5]:
         output.print(Text(f"  read from {visible(place)}", style="dim"))
@@ -86,6 +86,15 @@ def _show_answer(output: Output, outcome: Outcome, answer: Answer) -> None:
     output.print(
         Text(f"  claims: {len(answer.claims)}, of them cells of the result: {grounded}; {contract}", style="dim")
     )
+
+
+def _cut(table: ResultTable) -> str:
+    """How many rows are shown, of how many."""
+    held = len(table.rows)
+    of = table.total if table.truncated else held
+    all_of = f"{of:,} rows" if of is not None else f"more than {held:,} rows"
+    more = f"; --json has the first {held:,}" if table.truncated else "; --json has all"
+    return f"the first {min(SHOWN, held)} of {all_of}" + (more if held > SHOWN or table.truncated else "")
 
 
 def _show_refusal(output: Output, outcome: Outcome, refusal: Refusal) -> None:

@@ -47,7 +47,7 @@ def draft_plan(
     """The sentence of a plan's result; `metric` is what it measures, if it measures one."""
     writer = _Writer(plan, object_type, table, metric)
     sentence = writer.sentence(absence)
-    counts = {str(len(table.rows)), *(str(count) for count in absence.reasons.values()), str(_total(absence))}
+    counts = {*_counts(table), *(str(count) for count in absence.reasons.values()), str(_total(absence))}
     return Draft(
         text=" ".join(part for part in (sentence, absence_sentence(absence, row_noun(object_type))) if part),
         stated=frozenset(value for item in plan.filters for value in item.values),
@@ -70,10 +70,10 @@ def draft_sql(table: ResultTable, absence: Absence, said: str = "") -> Draft:
         cells = zip(table.columns, table.rows[0], strict=True)
         sentence = "The answer is " + ", ".join(f"{_words(name)}: {cell_text(cell)}" for name, cell in cells) + "."
     elif table.truncated:
-        sentence = f"The result has more rows than may be read; the table holds the first {len(table.rows)}."
+        sentence = f"The result has {_how_many(table, 'row')}."
     else:
         sentence = f"The result has {len(table.rows)} rows, which the table holds."
-    counts = {str(len(table.rows)), str(_total(absence)), *(str(count) for count in absence.reasons.values())}
+    counts = {*_counts(table), str(_total(absence)), *(str(count) for count in absence.reasons.values())}
     labels = frozenset({*(_words(name) for name in table.columns), said})
     text = " ".join(part for part in (sentence, absence_sentence(absence, "row"), said) if part)
     return Draft(text, derived=frozenset({*counts, *absence.missing_members}), labels=labels)
@@ -89,6 +89,19 @@ def absence_sentence(absence: Absence, noun: str) -> str:
     why = ", ".join(f"{count} {reason}" for reason, count in absence.reasons.items())
     be = "is" if total == 1 else "are"
     return f"{_counted(total, noun)}{who} could not be taken in and {be} no part of it: {why}."
+
+
+def _how_many(table: ResultTable, noun: str, filters: str = "") -> str:
+    """Of a result that was cut: how many rows there are, and how many of them are shown."""
+    held = f"the table holds the first {len(table.rows)}"
+    if table.total is None:
+        return f"more {_plural(noun)}{filters} than may be read, and counting them took too long; {held}"
+    return f"{_counted(table.total, noun)}{filters}, more than may be read; {held}"
+
+
+def _counts(table: ResultTable) -> set[str]:
+    """How many rows a table has and stands for."""
+    return {str(len(table.rows))} | ({str(table.total)} if table.total is not None else set())
 
 
 def _total(absence: Absence) -> int:
@@ -141,8 +154,7 @@ class _Writer:
             place = list(self.table.columns).index(self.plan.property)
             return f"The {self._measured} of the {self._noun}{filters} is {cell_text(rows[0][place])}{self._unit()}."
         if self.table.truncated:
-            held = f"the table holds the first {len(rows)}"
-            return f"There are more {_plural(self._noun)}{filters} than may be read; {held}."
+            return f"There are {_how_many(self.table, self._noun, filters)}."
         head = f"{_counted(len(rows), self._noun)}{filters}"
         if len(rows) > NAMED:
             return f"{head} are in the table."

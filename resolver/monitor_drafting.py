@@ -54,7 +54,7 @@ def monitor_table(asks: MonitorAsk, judged: Judged, counts: Counts) -> ResultTab
         )
         for item in members[:SHOWN]
     )
-    return ResultTable(columns, rows, truncated=len(members) > SHOWN)
+    return ResultTable(columns, rows, truncated=len(members) > SHOWN, total=len(members))
 
 
 def asked_members(asks: MonitorAsk, judged: Judged) -> tuple[Member, ...]:

@@ -76,11 +76,14 @@ class ResultTable:
     rows: tuple[tuple[Cell, ...], ...]
     truncated: bool = False
     """Whether there were more rows than may be fetched."""
+    total: int | None = None
+    """How many rows there are where some were cut off; None where none were, or they could not be counted."""
 
     def to_json(self) -> dict[str, Json]:
         """Values from data as text, so that they stay exact; counts as integers."""
         rows: list[Json] = [[cell_json(cell) for cell in row] for row in self.rows]
-        return {"columns": list(self.columns), "rows": rows, "truncated": self.truncated}
+        total = self.total if self.truncated else len(rows)
+        return {"columns": list(self.columns), "rows": rows, "truncated": self.truncated, "total": total}
 
     @property
     def digest(self) -> str:

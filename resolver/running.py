@@ -73,7 +73,8 @@ def run_own(sql: str, contract: Contract, engine: QuestionEngine) -> ResultTable
 
 def table_of(result: QuestionResult) -> ResultTable:
     """A result as the resolver holds it."""
-    return ResultTable(tuple(column.name for column in result.columns), result.rows, result.truncated)
+    names = tuple(column.name for column in result.columns)
+    return ResultTable(names, result.rows, result.truncated, result.total if result.truncated else None)
 
 
 def value_lookup(contract: Contract, engine: QuestionEngine) -> ValueLookup:

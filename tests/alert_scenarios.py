@@ -245,7 +245,7 @@ def _steps(item: Mapping[str, Any]) -> Iterator[Step]:
         yield Step(raw, slot)
 
 
-def _contract() -> Contract:
+def a_contract() -> Contract:
     result = load_contract([_document(CONTRACT, "contract.yaml")])
     assert result.contract is not None, result.findings
     return result.contract
@@ -254,7 +254,7 @@ def _contract() -> Contract:
 def _definition(name: str, keys: Mapping[str, Any]) -> MonitorDefinition:
     """The monitor of a scenario, through the door that every monitor file passes."""
     monitor = {"id": name, "object": "pay", "breach_when": "rate < 20", "notify": ["payroll"], **keys}
-    result = load_monitors([_document(yaml.safe_dump({"monitors": [monitor]}), "m.yaml")], _contract(), RECEIVERS)
+    result = load_monitors([_document(yaml.safe_dump({"monitors": [monitor]}), "m.yaml")], a_contract(), RECEIVERS)
     assert not result.findings, [finding.message for finding in result.findings]
     return result.monitors[0]
 

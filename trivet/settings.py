@@ -42,6 +42,8 @@ def _read_group_key(value: object) -> str:
 
 
 _GROUP_KEYS = ("monitor", "object", "severity", "owner", "verdict")
+_GROUP_WAIT = timedelta(seconds=30)
+_GROUP_INTERVAL = timedelta(minutes=5)
 _LABEL_KEY = re.compile(r"labels\.[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
 
 GroupKey = Annotated[str, BeforeValidator(_read_group_key), WithJsonSchema({"type": "string"})]
@@ -143,10 +145,32 @@ class RouteSettings(StrictModel):
     match: RouteMatch = RouteMatch()
     receiver: Text
     group_by: tuple[GroupKey, ...] = ("monitor",)
-    group_wait: DurationText = timedelta(seconds=30)
-    """How long a first alert waits for others of its group."""
-    repeat: DurationText = timedelta(hours=4)
-    """How often an alert that still fires is sent again."""
+    """Notices that are alike in these are of one group; with none, all are."""
+    group_wait: DurationText | None = None
+    """How long a first notice waits for others of its group; `wait` is what holds."""
+    group_interval: DurationText | None = None
+    """How long after a message of a group the next one is sent; `interval` is what holds."""
+    repeat: DurationText | None = None
+    """How often a group that still fires is told again; never, if absent."""
+
+    @property
+    def wait(self) -> timedelta:
+        """`group_wait` as it holds: nothing waits of itself where each monitor is a group of its own."""
+        return self._given_or(self.group_wait, _GROUP_WAIT)
+
+    @property
+    def interval(self) -> timedelta:
+        """`group_interval` as it holds."""
+        return self._given_or(self.group_interval, _GROUP_INTERVAL)
+
+    @model_validator(mode="after")
+    def _takes_its_time(self) -> RouteSettings:
+        if self.repeat is not None and not self.repeat:
+            raise refused(Fault(("repeat",), "expected a duration of at least 1s, found '0s'"))
+        return self
+
+    def _given_or(self, given: timedelta | None, otherwise: timedelta) -> timedelta:
+        return given if given is not None else timedelta() if "monitor" in self.group_by else otherwise
 
 
 class ApiSettings(StrictModel):

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 import sqlalchemy as sa
 
 from alerts.breakdowns import breakdowns
-from alerts.states import DeliveryState
+from alerts.states import AlertEvent, DeliveryState
 from alerts.tables import outbox
 from ledger.checkpoints import last_checkpoint
 from ledger.entries import EntryType
@@ -24,7 +24,7 @@ _MOST_ENDED = 5_000
 _OPEN: tuple[sa.ColumnClause[str], ...] = tuple(
     sa.literal_column(f"'{state}'") for state in (SlotState.PLANNED, SlotState.RUNNING)
 )
-_WAITING = (DeliveryState.PENDING.value, DeliveryState.ATTEMPTING.value)
+_WAITING = (DeliveryState.PENDING.value, DeliveryState.GATHERED.value, DeliveryState.ATTEMPTING.value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,11 @@ def read_figures(connection: sa.Connection, now: datetime, lease: timedelta) -> 
     """
     due, running, late = _slots(connection, now, lease)
     waiting, oldest = connection.execute(
-        sa.select(sa.func.count(), sa.func.min(outbox.c.created_at)).where(outbox.c.state.in_(_WAITING))
+        sa.select(sa.func.count(), sa.func.min(outbox.c.created_at)).where(
+            outbox.c.state.in_(_WAITING),
+            # Its notices are counted.
+            outbox.c.event != AlertEvent.GATHERED.value,
+        )
     ).one()
     at, checkpoint, ticks = head(connection).seq, last_checkpoint(connection), last_ticks(connection)
     return Figures(

@@ -36,9 +36,15 @@ def overdue_monitors(
         monitors: all that are known; those that are disabled, or have no schedule or no plan yet, are never overdue.
         zone: of schedules that name none.
         now: by the store's clock.
-        grace: how long after its instant a slot may wait.
+        grace: how long after its start a slot may wait.
     """
-    waiting = dict(_waiting(connection, now, grace))
+    # With its delay and jitter a slot starts later than at its instant, and so long it waits for nobody.
+    starts_within = {item.id: item.schedule.delay + item.schedule.jitter for item in monitors if item.schedule}
+    waiting = {
+        item.monitor: item
+        for item in _waiting(connection, now, grace)
+        if datetime.fromisoformat(item.since) + starts_within.get(item.monitor, timedelta()) <= now - grace
+    }
     planned = {row.monitor: row.planned_until for row in connection.execute(sa.select(watermark)).all()}
     found = []
     for definition in sorted(monitors, key=lambda item: item.id):
@@ -54,11 +60,11 @@ def overdue_monitors(
     return found
 
 
-def _waiting(connection: sa.Connection, now: datetime, grace: timedelta) -> Iterator[tuple[str, Overdue]]:
-    """Of each monitor the oldest slot that waits, or that nobody works on any more."""
+def _waiting(connection: sa.Connection, now: datetime, grace: timedelta) -> Iterator[Overdue]:
+    """The slots that wait, or that nobody works on any more, the oldest last."""
     is_open = slot.c.state.in_([SlotState.PLANNED.value, SlotState.RUNNING.value])
     nobody = sa.or_(slot.c.lease_until.is_(None), slot.c.lease_until <= utc_text(now))
     old = slot.c.scheduled_for <= utc_text(now - grace)
     asked = sa.select(slot.c.monitor, slot.c.scheduled_for, slot.c.state).where(is_open, nobody, old)
     for row in connection.execute(asked.order_by(slot.c.scheduled_for.desc())).all():
-        yield row.monitor, Overdue(row.monitor, row.scheduled_for, SlotState(row.state))
+        yield Overdue(row.monitor, row.scheduled_for, SlotState(row.state))

@@ -12,6 +12,7 @@ from datetime import timedelta
 import apprise
 from apprise.result import AppriseResultStatus
 
+from alerts.gathered import is_fine
 from alerts.message import Message
 from alerts.notifiers.port import Ending, MaybeSent, Notice, NotSent, Sent
 from alerts.notifiers.secrecy import guard_logs, scrubbed, secrets_of
@@ -73,7 +74,7 @@ class AppriseNotifier:
             # One that fails would have the others told again.
             return NotSent(f"the URL leads to {self._targets} places; give each a URL of its own")
         message = Message.from_json(notice.payload)
-        resolved = message.event is AlertEvent.RESOLVED
+        resolved = message.event is not AlertEvent.TEST and is_fine(message)
         result = self._service.notify(
             body=body(message, inactive),
             title=subject(message),

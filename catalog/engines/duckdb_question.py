@@ -52,7 +52,8 @@ class DuckDBQuestionEngine:
         request = {
             "path": str(self._path),
             "sql": query.bounded_sql,
-            "rows": query.max_rows + 1,
+            "counting_sql": query.counting_sql,
+            "max_rows": query.max_rows,
             "timeout": seconds,
             "seconds": seconds + _GRACE,
             "threads": self._threads,
@@ -60,11 +61,12 @@ class DuckDBQuestionEngine:
             "address_space": ADDRESS_SPACE,
         }
         code, output = _run_child(json.dumps(request), seconds + _GRACE + _START)
-        if code == -signal.SIGALRM:
+        first, complete, rest = output.partition("\n")
+        if code == -signal.SIGALRM and not complete:
             raise port.QueryTimeout(f"it took longer than {seconds:g} s")
-        if code != 0:
+        if code != 0 and not (complete and code == -signal.SIGALRM):
             raise EngineFault(f"the process that ran it ended with {_ending(code)}")
-        return _result(output, query.max_rows)
+        return _result(first, rest)
 
 
 def _run_child(request: str, seconds: float) -> tuple[int, str]:
@@ -92,17 +94,18 @@ def _run_child(request: str, seconds: float) -> tuple[int, str]:
     return process.returncode, output
 
 
-def _result(output: str, max_rows: int) -> QuestionResult:
+def _result(output: str, counted: str) -> QuestionResult:
     try:
         answer: dict[str, Any] = json.loads(output)
         if "fault" in answer:
             raise _fault(str(answer["fault"]), str(answer["message"]))
         rows = tuple(tuple(decode(cell) for cell in row) for row in answer["rows"])
         columns = tuple(ResultColumn(str(name), str(kind)) for name, kind in answer["columns"])
-        snapshot = _identity(answer["snapshot"])
+        snapshot, truncated = _identity(answer["snapshot"]), bool(answer["truncated"])
+        total = len(rows) if not truncated else int(json.loads(counted)["total"]) if counted.endswith("\n") else None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise EngineFault(f"the process that ran it gave no result: {type(error).__name__}") from error
-    return QuestionResult(columns, rows[:max_rows], len(rows) > max_rows, snapshot)
+    return QuestionResult(columns, rows, truncated, total, snapshot)
 
 
 def _fault(name: str, message: str) -> EngineFault:

@@ -146,6 +146,8 @@ class QuestionResult:
     rows: tuple[tuple[Cell, ...], ...]
     truncated: bool
     """Whether there were more rows than the contract lets through; `rows` then holds the first `max_rows`."""
+    total: int | None
+    """How many rows there are with those that were cut off; None where counting them took too long."""
     snapshot: SnapshotIdentity
     """Which data was looked at."""
 

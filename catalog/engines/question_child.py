@@ -1,4 +1,6 @@
-"""The process in which one question runs: limits first, then the engine, then one JSON document on standard output.
+"""The process in which one question runs: limits first, then the engine, then its result as JSON on standard output.
+
+Of a result that was cut a second line says how many rows there are, if there is time to count them.
 
 It is started by `catalog/engines/duckdb_question.py` and trusts nothing of the statement: were it let through by
 mistake, it could read the governed file, use the memory it is given, and no more. Its last limit is a timer whose
@@ -12,6 +14,7 @@ import resource
 import signal
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -34,12 +37,15 @@ def main() -> int:
 
     try:
         with faults():
-            answer: dict[str, Any] = _answer(request)
+            _answer(request)
     except (EngineFault, UnknownCell) as error:
-        answer = {"fault": type(error).__name__, "message": str(error)}
-    sys.stdout.write(json.dumps(answer))
-    sys.stdout.flush()
+        _tell({"fault": type(error).__name__, "message": str(error)})
     return 0
+
+
+def _tell(line: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps(line) + "\n")
+    sys.stdout.flush()
 
 
 def _limit(address_space: int, seconds: float) -> None:
@@ -51,7 +57,9 @@ def _limit(address_space: int, seconds: float) -> None:
     signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
-def _answer(request: dict[str, Any]) -> dict[str, Any]:
+def _answer(request: dict[str, Any]) -> None:
+    import duckdb
+
     from catalog.engines.duckdb_instance import begin, hold_file, open_locked
     from catalog.engines.port import QueryTooLarge
 
@@ -66,14 +74,22 @@ def _answer(request: dict[str, Any]) -> dict[str, Any]:
         identity = begin(connection, status)
         result = connection.execute(request["sql"])
         columns = [[str(column[0]), str(column[1])] for column in result.description or []]
-        rows, size = [], 0
-        for row in _rows(result, request["rows"]):
+        rows, size, max_rows = [], 0, request["max_rows"]
+        for row in _rows(result, max_rows + 1):
             cells = [encode(value) for value in row]
             size += len(json.dumps(cells))
             if size > LONGEST_RESULT:
                 raise QueryTooLarge(f"the result has more than {LONGEST_RESULT} characters")
             rows.append(cells)
-    return {"columns": columns, "rows": rows, "snapshot": identity.to_json()}
+        truncated = len(rows) > max_rows
+        _tell(
+            {"columns": columns, "rows": rows[:max_rows], "truncated": truncated, "snapshot": identity.to_json()},
+        )
+        if truncated:
+            # What is there is told already, so that it is not lost where this takes too long.
+            with suppress(duckdb.Error, RuntimeError, MemoryError):
+                (counted,) = connection.execute(request["counting_sql"]).fetchall()
+                _tell({"total": counted[0]})
 
 
 def _rows(result: Any, most: int) -> Iterator[tuple[Any, ...]]:

@@ -116,5 +116,10 @@ class CertifiedQuery:
         """What an engine runs: `sql`, ended by the engine one row after `max_rows`, so that a cut can be told."""
         return self._bounded_sql or self._sql
 
+    @property
+    def counting_sql(self) -> str:
+        """What counts the rows that `sql` would give if nothing cut it."""
+        return f"SELECT COUNT(*) AS n FROM (\n{self._sql}\n) AS counted"
+
     def __repr__(self) -> str:
         return f"CertifiedQuery({self._purpose}, {self._sql!r})"

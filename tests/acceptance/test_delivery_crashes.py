@@ -47,7 +47,7 @@ SENDS = {
 POINTS = {
     "before it sends": "before({send})",
     "after the receiver took it": "after({send})",
-    "before the end is committed": "after('alerts.delivery', 'append')",
+    "before the end is committed": "after('alerts.delivery', 'append_all')",
     "after the end is committed": "after('alerts.delivery:_Round', 'settle')",
 }
 CUT_OFF = {
@@ -58,10 +58,16 @@ CUT_OFF = {
 }
 """How often each receiver is sent the notice in the end: one that is not sent again to, and one that is."""
 
+SECOND = """\
+  - {id: reading-not-cold, object: reading, breach_when: temperature > 4, title: Not cold, owner: ops}
+"""
+GATHERED_POINTS = POINTS | {"while it gathers": "after('alerts.gathering', '_row')"}
+GATHERED_CUT_OFF = CUT_OFF | {"while it gathers": (1, 1)}
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A workspace in whose outbox one notice waits for one receiver, and the receivers."""
+    """A workspace in whose outbox a notice waits for one receiver, or two of one group do, and the receivers."""
 
     workspace: Path
     store: sa.Engine
@@ -99,7 +105,7 @@ class Place:
 
 @pytest.fixture
 def place(request: pytest.FixtureRequest, small: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
-    kind, name = request.param
+    kind, name, gathered = request.param
     url = f"sqlite:///{small / 'trivet.db'}"
     if kind == "postgresql":
         url = request.getfixturevalue("postgres").new_database()
@@ -116,12 +122,16 @@ def place(request: pytest.FixtureRequest, small: Path, monkeypatch: pytest.Monke
             " to: [b@example.org]}}\n"
             "delivery: {first_wait: 1s, longest_wait: 1s, timeout: 1s}\n",
         )
-        append_to(small / "monitors" / "example.yaml", f"    notify: [{name}]\n")
+        if gathered:
+            append_to(small / "trivet.yaml", f"routes: [{{receiver: {name}, group_by: [], group_wait: 1s}}]\n")
+            append_to(small / "monitors" / "example.yaml", SECOND)
+        else:
+            append_to(small / "monitors" / "example.yaml", f"    notify: [{name}]\n")
         with monkeypatch.context() as silent:
             silent.setattr(Deliverer, "deliver", lambda *given, **named: DeliveryReport())
             assert trivet("evaluate", at=small).code == 1
-        (waits,) = rows(store, outbox)
-        assert (waits["state"], waits["attempts"]) == (DeliveryState.PENDING, 0)
+        waits = [(row["state"], row["attempts"]) for row in rows(store, outbox)]
+        assert waits == [(DeliveryState.PENDING, 0)] * (2 if gathered else 1)
         yield Place(small, store, QUICK | {"TRIVET_STORE__URL": url}, desk, mail)
 
 
@@ -137,7 +147,7 @@ PLACES += [("postgresql", name, "after the receiver took it") for name in SENDS]
 
 @pytest.mark.parametrize(
     ("place", "name", "point"),
-    [((kind, name), name, point) for kind, name, point in PLACES],
+    [((kind, name, False), name, point) for kind, name, point in PLACES],
     indirect=["place"],
     ids=[f"{kind}-{name}-{point.replace(' ', '_')}" for kind, name, point in PLACES],
 )
@@ -159,3 +169,37 @@ def test_a_daemon_that_is_killed_while_it_delivers(place: Place, name: str, poin
         assert verify_store(connection).ok
     shown = trivet("alerts", "show", "reading-too-warm", at=place.workspace).out
     assert ("unknown" in shown) is unknown
+
+
+GATHERED = [
+    ("sqlite", "desk", "while it gathers"),
+    ("sqlite", "desk", "after the receiver took it"),
+    ("sqlite", "mail", "after the receiver took it"),
+    ("postgresql", "desk", "before the end is committed"),
+]
+
+
+@pytest.mark.parametrize(
+    ("place", "name", "point"),
+    [((kind, name, True), name, point) for kind, name, point in GATHERED],
+    indirect=["place"],
+    ids=[f"{kind}-{name}-{point.replace(' ', '_')}" for kind, name, point in GATHERED],
+)
+def test_a_daemon_that_is_killed_while_it_delivers_a_gathered_message(place: Place, name: str, point: str) -> None:
+    place.dies(GATHERED_POINTS[point].format(send=SENDS[name]))
+    settled = {"while it gathers": "pending", "after the end is committed": "delivered"}.get(point, "gathered")
+    assert [row["state"] for row in rows(place.store, outbox) if row["event"] == "fired"] == [settled] * 2
+    place.goes_on()
+    found = {row["alert_key"]: row for row in rows(place.store, outbox)}
+    (message,) = [row for row in found.values() if row["event"] == "gathered"]
+    notices = [row for row in found.values() if row["event"] == "fired"]
+    held, resent = GATHERED_CUT_OFF[point]
+    times = resent if name == "desk" else held
+    assert Counter(place.keys()) == Counter({message["alert_key"]: times} if times else {})
+    unknown = name == "mail" and settled == "gathered"
+    state = DeliveryState.UNKNOWN if unknown else DeliveryState.DELIVERED
+    assert [(row["state"], row["gathered_in"]) for row in notices] == [(state, message["alert_key"])] * 2
+    with read_only(place.store).connect() as connection:
+        told = {item.subject_id: item.content() for item in entries(connection, entry_type=EntryType.DELIVERY)}
+        assert {key: item["state"] for key, item in told.items()} == {row["alert_key"]: state for row in notices}
+        assert verify_store(connection).ok

@@ -284,6 +284,17 @@ def test_the_doctor_leaves_alone_what_runs_and_what_is_not_due_for_long(applied:
     assert "monitor reading-too-warm" not in observations(applied)
 
 
+def test_the_doctor_counts_from_when_a_slot_starts_and_not_from_its_instant(applied: Path) -> None:
+    replace_in(applied / "monitors" / "example.yaml", "enabled: true", "enabled: true\n    delay: 30m")
+    assert trivet("apply", at=applied).code == 0
+    now = datetime.now(UTC)
+    change(applied, planned(now), a_slot(now - timedelta(minutes=29), SlotState.PLANNED))
+    assert "monitor reading-too-warm" not in observations(applied)
+    change(applied, a_slot(now - timedelta(minutes=40), SlotState.PLANNED))
+    told = OVERDUE["nobody began it"][1].format(slot=utc_text(now - timedelta(minutes=40)))
+    assert observations(applied)["monitor reading-too-warm"] == (False, told)
+
+
 def test_the_doctor_connects_to_receivers_and_to_the_heartbeats_address(
     stored: Path, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -54,7 +54,7 @@ class HereEngine:
         rows: Sequence[tuple[object, ...]] = found.fetchall()
         kept = tuple(tuple(row) for row in rows[: query.max_rows])
         identity = SnapshotIdentity(device=1, inode=1, size=1, modified_ns=1, generation=None)
-        return QuestionResult(columns, kept, len(rows) > query.max_rows, identity)
+        return QuestionResult(columns, kept, len(rows) > query.max_rows, len(rows), identity)
 
 
 class Shop:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -26,6 +27,7 @@ from tests.unit.test_referee import CASES, CONTRACT, statements
 from trivet.errors import InternalError
 
 TIMEOUT = timedelta(seconds=30)
+ONE_ROW = replace(CONTRACT, limits=replace(CONTRACT.limits, max_rows=1))
 SECRET = "do not disclose"  # noqa: S105
 
 
@@ -100,7 +102,22 @@ def test_what_the_referee_lets_through_runs(sql: str, engine: DuckDBQuestionEngi
 @pytest.mark.parametrize(("max_rows", "truncated"), [(1, True), (2, True), (3, False), (4, False)])
 def test_a_result_is_cut_at_the_bound_and_says_so(max_rows: int, truncated: bool, engine: DuckDBQuestionEngine) -> None:
     result = engine.run(unchecked("SELECT order_id FROM ontology.orders ORDER BY order_id", max_rows))
-    assert (result.rows, result.truncated) == (((1,), (2,), (3,))[:max_rows], truncated)
+    assert (result.rows, result.truncated, result.total) == (((1,), (2,), (3,))[:max_rows], truncated, 3)
+
+
+def test_what_was_cut_is_counted_by_what_was_certified_and_not_by_what_ran(engine: DuckDBQuestionEngine) -> None:
+    decision = certify("SELECT order_id FROM ontology.orders ORDER BY order_id LIMIT 2", ONE_ROW, Purpose.QUESTION)
+    assert isinstance(decision, Allowed)
+    result = engine.run(decision.query)
+    assert (result.rows, result.truncated, result.total) == (((1,),), True, 2)
+
+
+def test_rows_whose_number_takes_too_long_to_find_are_given_all_the_same(warehouse: Path) -> None:
+    sql = "SELECT a.i FROM raw_extracted.numbers a, raw_extracted.numbers b, raw_extracted.numbers c"
+    quick = "SELECT i FROM raw_extracted.numbers LIMIT 2"
+    query = CertifiedQuery(sql, Purpose.QUESTION, {}, (), seal=SEAL, max_rows=1, bounded_sql=quick)
+    result = DuckDBQuestionEngine(warehouse, timeout=timedelta(seconds=1)).run(query)
+    assert (len(result.rows), result.truncated, result.total) == (1, True, None)
 
 
 def test_values_stay_exact(engine: DuckDBQuestionEngine) -> None:

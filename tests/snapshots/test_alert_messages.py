@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from alerts.gathered import gathered_message
 from alerts.message import Message, message_of, outage_message, probe_message
 from alerts.outages import outage_of
 from alerts.rendering import body, subject
@@ -134,6 +135,26 @@ def outage_ended() -> Message:
     return outage_message(ended, an_evaluation(3), None, [], outage().to_json())
 
 
+def gathered() -> Message:
+    def named(message: Message, monitor: str, severity: Severity = Severity.CRITICAL) -> Message:
+        return replace(message, monitor=monitor, title=f"Monitor of {monitor}", severity=severity)
+
+    notices = [
+        named(fired_breach(), "pay"),
+        named(fired_no_data(), "hours", Severity.WARNING),
+        named(fired_not_made(), "leave"),
+        named(resolved_breach(), "tax"),
+        named(fired_breach(), "super"),
+        named(resolved_breach(), "super"),
+        named(carried(), "bonus"),
+    ]
+    return gathered_message({"owner": "payroll-ops", "labels.site": ""}, notices, START)
+
+
+def gathered_ends() -> Message:
+    return gathered_message({}, [resolved_breach(), replace(resolved_no_data(), monitor="hours")], START)
+
+
 def a_test() -> Message:
     return probe_message("payroll", START)
 
@@ -159,6 +180,8 @@ MESSAGES: dict[str, Callable[[], Message]] = {
         repeated,
         outage,
         outage_ended,
+        gathered,
+        gathered_ends,
         a_test,
     )
 }
@@ -251,7 +274,7 @@ def test_every_number_that_is_told_stands_in_what_was_recorded(name: str) -> Non
     message = MESSAGES[name]()
     known = {found.replace(",", "") for found in _NUMBER.findall(message.to_json())}
     shown = {str(sum(item.verdict == verdict for item in message.members)) for verdict in Verdict}
-    shown |= {str(len(message.monitors))}
+    shown |= {str(len(message.monitors))} | {str(number) for number in range(1, len(message.notices) + 1)}
     for text in (subject(message), body(message, visible), html(message).split("<h1", 1)[1].split(">", 1)[1]):
         plain = "".join(Read(text).texts)
         told = {found.replace(",", "") for found in _NUMBER.findall(plain)}

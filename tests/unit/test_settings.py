@@ -73,6 +73,27 @@ def test_the_documented_example_is_read() -> None:
     assert settings.api.port == 8321
 
 
+@pytest.mark.parametrize(
+    ("keys", "wait", "interval"),
+    [
+        ("", 0, 0),
+        ("group_by: [severity, monitor]", 0, 0),
+        ("group_by: [severity]", 30, 300),
+        ("group_by: []", 30, 300),
+        ("group_by: [monitor], group_wait: 10s", 10, 0),
+        ("group_by: [owner], group_wait: 0s, group_interval: 1h", 0, 3600),
+    ],
+)
+def test_a_route_waits_for_others_only_where_it_puts_monitors_together(keys: str, wait: int, interval: int) -> None:
+    (route,) = loaded(f"receivers: {{a: {{stdout: true}}}}\nroutes: [{{receiver: a, {keys}}}]").routes
+    assert (route.wait, route.interval, route.repeat) == (timedelta(seconds=wait), timedelta(seconds=interval), None)
+
+
+def test_a_route_cannot_repeat_without_end() -> None:
+    (finding,) = load("receivers: {a: {stdout: true}}\nroutes: [{receiver: a, repeat: 0s}]").findings
+    assert finding.message == "expected a duration of at least 1s, found '0s'"
+
+
 def test_each_setting_says_where_it_comes_from() -> None:
     origin = load(EXAMPLE, TRIVET_WAREHOUSE__KEEP="9").origin
     assert origin["warehouse.path"] == "trivet.yaml:2"

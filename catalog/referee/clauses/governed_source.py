@@ -107,9 +107,40 @@ class _Tracer:
 
 
 def _simplified(value: exp.Expr) -> exp.Expr:
-    """The value without branches that are never taken."""
+    """The value without branches that are never taken, and without what comes to the same whatever is read."""
     try:
-        simplified = simplify(value.copy(), coalesce_simplification=True, dialect="duckdb")
+        simplified = simplify(value.transform(_settled), coalesce_simplification=True, dialect="duckdb")
     except Exception:  # Whatever the simplifier cannot do leaves the value as it is.
         return value
     return simplified if isinstance(simplified, exp.Expr) else value
+
+
+def _settled(node: exp.Expr) -> exp.Expr:
+    """A constant in place of arithmetic or a comparison that has one value for every row with values."""
+    match node:
+        case exp.Mul() if _is_zero(node.left) or _is_zero(node.right):
+            return exp.Literal.number(0)
+        case exp.Pow(this=_, expression=power) if _is_zero(power):
+            return exp.Literal.number(1)
+        case exp.Sub() if _bare(node.left) == _bare(node.right):
+            return exp.Literal.number(0)
+        case exp.Div() | exp.IntDiv() if _bare(node.left) == _bare(node.right):
+            return exp.Literal.number(1)
+        case exp.EQ() | exp.GTE() | exp.LTE() if _bare(node.left) == _bare(node.right):
+            return exp.true()
+        case exp.NEQ() | exp.GT() | exp.LT() if _bare(node.left) == _bare(node.right):
+            return exp.false()
+    return node
+
+
+def _bare(value: exp.Expr) -> exp.Expr:
+    while isinstance(value, exp.Paren | exp.Cast):
+        value = value.this
+    return value
+
+
+def _is_zero(value: exp.Expr) -> bool:
+    bare = _bare(value)
+    if isinstance(bare, exp.Neg):
+        bare = _bare(bare.this)
+    return isinstance(bare, exp.Literal) and not bare.is_string and not bare.name.strip("0.")
