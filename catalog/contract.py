@@ -74,6 +74,17 @@ class CensoredColumns:
 
 
 @dataclass(frozen=True, slots=True)
+class Domain:
+    """The values that should exist: those of a property, of this or of another object type."""
+
+    object: str
+    property: str
+
+    def __str__(self) -> str:
+        return f"{self.object}.{self.property}"
+
+
+@dataclass(frozen=True, slots=True)
 class Property:
     """One property of an object type; its name is the name of the view's column."""
 
@@ -99,6 +110,8 @@ class Property:
     """Whether sums of it mean something; None where the contract does not say."""
     display_scale: int | None = None
     """Digits after the point that a person is shown at least; never rounds."""
+    domain: Domain | None = None
+    """Where the values that it should have stand; None where the contract does not say."""
     sensitivity: Sensitivity = Sensitivity.NONE
     masked: bool = False
     """Whether monitors may use it although it is restricted: its values are then never shown."""

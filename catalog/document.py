@@ -41,6 +41,11 @@ View = Annotated[
     _pattern(_VIEW, "a view with its schema, such as ontology.employee_pay"),
     WithJsonSchema({"type": "string", "pattern": _VIEW}),
 ]
+DomainText = Annotated[
+    str,
+    _pattern(_VIEW, "an object type and its property, such as award_rate.classification"),
+    WithJsonSchema({"type": "string", "pattern": _VIEW}),
+]
 TypeText = Annotated[DataType, BeforeValidator(_read_type), WithJsonSchema({"type": "string", "examples": ["text"]})]
 
 
@@ -123,6 +128,8 @@ class PropertyModel(StrictModel):
     censored: CensoredModel | None = None
     non_negative: Flag = False
     display: DisplayModel | None = None
+    domain: DomainText | None = None
+    """The values that should exist, as object.property."""
     sensitivity: Sensitivity = Sensitivity.NONE
     monitor: Literal["masked"] | None = None
     """Lets monitors use a restricted property without showing its values."""

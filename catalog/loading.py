@@ -11,6 +11,7 @@ from catalog.contract import (
     Calendar,
     CensoredColumns,
     Contract,
+    Domain,
     EffectiveDates,
     Identity,
     Limits,
@@ -22,6 +23,7 @@ from catalog.contract import (
     ProvenanceColumns,
 )
 from catalog.document import ContractModel, LinkTypeModel, MetricModel, ObjectTypeModel, PropertyModel
+from catalog.domain_rules import domain_findings
 from catalog.expressions.syntax import parse_operand
 from catalog.expressions.tree import Aggregate
 from catalog.link_rules import link_findings
@@ -98,6 +100,7 @@ def _reference_findings(read: Sequence[tuple[Document, ContractModel]]) -> Itera
             yield from unique_findings(document, (*path, "view"), item.view, seen_views)
             yield from object_findings(document, path, item)
             yield from filter_findings(document, path, item.mandatory_filters, item)
+            yield from domain_findings(document, path, item, objects)
         for index, link in enumerate(model.link_types):
             link_path = ("link_types", index)
             yield from unique_findings(
@@ -177,6 +180,7 @@ def _property(model: PropertyModel) -> Property:
         role=PropertyRole(model.role) if model.role else None,
         additivity=Additivity(model.additivity) if model.additivity else None,
         display_scale=model.display.scale if model.display else None,
+        domain=Domain(*model.domain.split(".")) if model.domain else None,
         sensitivity=model.sensitivity,
         masked=model.monitor == "masked",
     )

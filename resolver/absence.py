@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from catalog.contract import Contract, ObjectType, Property, Sensitivity
+from catalog.contract import Contract, Domain, ObjectType, Property, Sensitivity
 from catalog.datatypes import Kind
 from resolver.drafting import NAMED
 from resolver.outcome import Absence, ResultTable, cell_json
@@ -56,10 +56,29 @@ def unknown_entity(plan: SemanticPlan, linked: Linked | None, parts: Parts) -> s
         for value in item.values:
             if (item.property, value) in found:
                 continue
-            probe = SemanticPlan(plan.object, Measure.COUNT, filters=(Filter(item.property, Operator.EQUAL, (value,)),))
-            if _first(run_own(plan_sql(probe, parts.contract).answer, parts.contract, parts.engine)) == 0:
-                return f"{item.property.replace('_', ' ')} '{value}'"
+            domain = _open_domain(declared, parts.contract)
+            # What should exist is an entity, even if no row has it yet.
+            if _holds(plan.object, item.property, value, parts):
+                continue
+            if domain is not None and _holds(domain.object, domain.property, value, parts):
+                continue
+            listed = f", and neither has its domain {domain}" if domain is not None else ""
+            return f"{item.property.replace('_', ' ')} '{value}'{listed}"
     return None
+
+
+def _open_domain(declared: Property, contract: Contract) -> Domain | None:
+    """The domain of a property, where anybody may ask what it holds."""
+    domain = declared.domain
+    found = contract.object_type(domain.object) if domain is not None else None
+    listed = found.find_property(domain.property) if found is not None and domain is not None else None
+    return domain if listed is not None and listed.sensitivity is Sensitivity.NONE else None
+
+
+def _holds(object_name: str, name: str, value: str, parts: Parts) -> bool:
+    """Whether a row has a value."""
+    probe = SemanticPlan(object_name, Measure.COUNT, filters=(Filter(name, Operator.EQUAL, (value,)),))
+    return _first(run_own(plan_sql(probe, parts.contract).answer, parts.contract, parts.engine)) > 0
 
 
 def provenance_of(proposed: object, parts: Parts) -> tuple[Mapping[str, Json], ...]:

@@ -178,15 +178,24 @@ def _names(contract: Contract) -> Iterator[tuple[str, Target]]:
 
 
 def _values(contract: Contract, values: ValueLookup, capitals: frozenset[str]) -> Iterator[tuple[str, Target]]:
+    held: dict[tuple[str, str], tuple[str, ...]] = {}
     for item in contract.object_types:
-        texts = [
-            declared
-            for declared in item.properties
-            if declared.type.kind is Kind.TEXT and declared.sensitivity is Sensitivity.NONE
-        ]
-        found = values(item, texts) if texts else {}
-        for name, known in found.items():
-            yield from ((value, Target(item.name, name, value)) for value in known if _is_usable(value, capitals))
+        texts = _texts(item)
+        held |= {(item.name, name): known for name, known in (values(item, texts) if texts else {}).items()}
+    for item in contract.object_types:
+        for declared in _texts(item):
+            known = held.get((item.name, declared.name), ())
+            if declared.domain is not None:
+                known = (*known, *held.get((declared.domain.object, declared.domain.property), ()))
+            for value in dict.fromkeys(known):
+                if _is_usable(value, capitals):
+                    yield value, Target(item.name, declared.name, value)
+
+
+def _texts(item: ObjectType) -> list[Property]:
+    """The properties by whose values a question may filter without naming them."""
+    open_ones = (declared for declared in item.properties if declared.sensitivity is Sensitivity.NONE)
+    return [declared for declared in open_ones if declared.type.kind is Kind.TEXT]
 
 
 def _is_usable(value: str, capitals: frozenset[str]) -> bool:

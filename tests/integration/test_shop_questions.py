@@ -189,8 +189,8 @@ def test_what_accounts_for_an_answer_may_count_and_still_touches_nothing_restric
 
 
 def test_what_accounts_for_an_answer_is_escalated_where_it_touches_something_restricted(contract: Contract) -> None:
-    closed = [replace(item, sensitivity=Sensitivity.RESTRICTED) for item in contract.object_types[2].properties]
-    restricted = replace(contract, object_types=(replace(contract.object_types[2], properties=tuple(closed)),))
+    closed = [replace(item, sensitivity=Sensitivity.RESTRICTED) for item in contract.object_type("customer").properties]
+    restricted = replace(contract, object_types=(replace(contract.object_type("customer"), properties=tuple(closed)),))
     found = certify("SELECT company FROM ontology.customer", restricted, Purpose.ACCOUNT)
     assert isinstance(found, Escalated)
 
