@@ -87,7 +87,7 @@ def told_of(row: sa.Row[Any]) -> str:
         message = Message.from_json(row.payload)
     except ValueError:
         return "several alerts"
-    names = dict.fromkeys(item.monitor for item in message.notices)
+    names = dict.fromkeys(item.name for item in message.notices)
     listed = ", ".join(list(names)[:_MOST_NAMED]) + (", …" if len(names) > _MOST_NAMED else "")
     return f"{message.title} ({listed})"
 

@@ -126,6 +126,7 @@ def _quiet(status: AlertStatus, made: Evaluation) -> AlertStatus:
         repeats=0,
         repeat_no=0,
         escalated=0,
+        let_go=False,
         muted=False,
         sent=None,
     )

@@ -30,7 +30,7 @@ def gathered_message(by: Mapping[str, str], notices: Sequence[Message], now: dat
     """
     latest: dict[tuple[str, int], Message] = {}
     for item in notices:
-        name = (item.monitor, item.episode)
+        name = (item.name, item.episode)
         before = latest.pop(name, None)
         earlier = (*before.earlier, before.event) if before is not None else ()
         latest[name] = replace(item, members=(), missing=(), detail=None, earlier=earlier)
@@ -72,4 +72,4 @@ def _kind(notice: Message) -> str:
 
 def _place(message: Message) -> tuple[bool, int, str, str, int]:
     over = message.event is AlertEvent.RESOLVED
-    return over, -message.severity.rank, message.title, message.monitor, message.episode
+    return over, -message.severity.rank, message.title, message.name, message.episode

@@ -67,6 +67,11 @@ def grouping_of(route: RouteSettings, definition: MonitorDefinition, kind: Alert
     return Grouping(content_hash([route.receiver, match, tuple(sorted(by))])[:16], by, route.wait, route.interval)
 
 
+def of_one_monitor(definition: MonitorDefinition) -> Grouping:
+    """The group in which many groups of one monitor are told of that move at once: one message, and no wait."""
+    return Grouping("", {"monitor": definition.id}, timedelta(), timedelta())
+
+
 def about(kind: AlertKind) -> str:
     """What settings call a kind of alert: one that could not be judged again is about a breach."""
     return "no_data" if kind is AlertKind.NO_DATA else "breach"

@@ -12,6 +12,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
+from alerts.groups import MARK, GroupAlert
 from alerts.members import Flagged, MemberChange
 from alerts.states import AlertKind, AlertState, MemberState
 from alerts.status import AlertStatus, detail_fields
@@ -37,7 +38,11 @@ class Kept:
     message: str | None = None
     """What repetitions are made of, while it fires."""
     outage: str | None = None
-    """The outage that tells of it in its place."""
+    """The outage that tells of it in its place; of a group's alert, its monitor's own."""
+    group_of: str | None = None
+    """Of a group's alert: the monitor."""
+    key: str | None = None
+    """Of a group's alert: the group's key, as `monitors.evaluation.key_text` spells it."""
 
 
 def kept_alerts(connection: sa.Connection, monitors: Collection[str]) -> dict[str, Kept]:
@@ -51,7 +56,30 @@ def kept_alerts(connection: sa.Connection, monitors: Collection[str]) -> dict[st
 
 def read_alert(row: sa.Row[Any]) -> Kept:
     """A row of `alert` as a record."""
-    return Kept(read_status(row), row.message, row.outage)
+    return Kept(read_status(row), row.message, row.outage, row.group_of, row.member_key)
+
+
+def group_alerts(connection: sa.Connection, monitors: Collection[str]) -> dict[str, Kept]:
+    """The alerts that groups of some monitors have or had, by their own names."""
+    found = {}
+    for names in _chunks(monitors):
+        rows = connection.execute(sa.select(alert).where(alert.c.group_of.in_(names)))
+        found.update({row.monitor: read_alert(row) for row in rows})
+    return found
+
+
+def keys_to_look_up(connection: sa.Connection, monitors: Collection[str]) -> dict[str, set[str]]:
+    """The keys of members to be looked up, by monitor: flagged ones, and groups whose own alerts are live."""
+    found = {name: set(members) for name, members in flagged_members(connection, monitors).items()}
+    for name, kept in group_alerts(connection, monitors).items():
+        if kept.group_of is not None and kept.key is not None and as_group(name, kept).is_live:
+            found.setdefault(kept.group_of, set()).add(kept.key)
+    return found
+
+
+def as_group(name: str, kept: Kept) -> GroupAlert:
+    """A group's alert, as it moves."""
+    return GroupAlert(int(name.rpartition(MARK)[2]), kept.key or "", kept.status)
 
 
 def read_status(row: sa.Row[Any]) -> AlertStatus:
@@ -137,6 +165,22 @@ def forget_member(connection: sa.Connection, monitor: str, key: str) -> None:
         write_alerts(connection, {monitor: beyond}, {monitor})
 
 
+def forget_group(connection: sa.Connection, name: str) -> None:
+    """Erases the key of a group that has an alert of its own, inside the caller's transaction.
+
+    That alert ends without a word, since nobody could say any more what it is about.
+    """
+    values = {
+        "member_key": ERASED_KEY + secrets.token_hex(16),
+        "state": AlertState.QUIET.value,
+        "kind": None,
+        "told": None,
+        "message": None,
+        "detail": AlertStatus().detail_json(),
+    }
+    connection.execute(sa.update(alert).where(alert.c.monitor == name).values(values))
+
+
 def record_moves(connection: sa.Connection, made: Evaluation, changes: Sequence[MemberChange]) -> Iterator[Draft]:
     """Writes the members' moves down, and gives the ledger's entry that binds them; none where nobody moved."""
     if not changes:
@@ -185,6 +229,8 @@ def _status_row(monitor: str, kept: Kept) -> dict[str, Any]:
         "detail": status.detail_json(),
         "message": kept.message,
         "outage": kept.outage,
+        "group_of": kept.group_of,
+        "member_key": kept.key,
     }
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from alerts.groups import GroupAlert, group_of, name_of
 from alerts.outages import Outage
 from alerts.states import AlertEvent, AlertKind
 from alerts.status import AlertChange
@@ -103,6 +104,12 @@ class Message:
     monitors: tuple[str, ...] = ()
     """Of an outage: monitors that cannot be judged; `monitor_count` counts all of them."""
     monitor_count: int = 0
+    alert: str = ""
+    """Of the alert of a group: its name, as commands take it; empty where it is the monitor's own."""
+    group: Mapping[str, str | None] = field(default_factory=dict)
+    """Of the alert of a group: the group's key."""
+    whole: str = ""
+    """Of the alert of a group: the badge of all groups."""
     notices: tuple[Message, ...] = ()
     """Of a gathered message: the latest notice of each alert, without its members."""
     by: Mapping[str, str] = field(default_factory=dict)
@@ -114,6 +121,11 @@ class Message:
     earlier: tuple[AlertEvent, ...] = ()
     """Of a notice in a gathered message: what else was to be told of its alert, before it."""
 
+    @property
+    def name(self) -> str:
+        """The alert's name, as commands take it."""
+        return self.alert or self.monitor
+
     def to_json(self) -> str:
         """As the outbox keeps it: ASCII, in the envelope that Standard Webhooks 1.0 recommends."""
         data = {name: getattr(self, name) for name in _DATA}
@@ -123,6 +135,8 @@ class Message:
             {"link": item.link, "object": item.object, "key": dict(item.key), "members": item.members}
             for item in self.missing
         ]
+        if self.alert:
+            data |= {"alert": self.alert, "group": dict(self.group), "whole": self.whole}
         if self.event is AlertEvent.GATHERED:
             notices = [_notice_json(item) for item in self.notices]
             data |= {"notices": notices, "by": dict(self.by), "kinds": dict(self.kinds), "is_fine": self.is_fine}
@@ -147,7 +161,7 @@ class Message:
             data["judged_share"] = tuple(data["judged_share"]) if data["judged_share"] else None
             data["missing"] = tuple(ShownKey(**item) for item in data["missing"])
             data["monitors"] = tuple(data["monitors"])
-            data |= {name: document["data"].get(name, otherwise) for name, otherwise in _OF_GATHERED.items()}
+            data |= {name: document["data"].get(name, otherwise) for name, otherwise in _IF_ANY.items()}
             data["notices"] = tuple(_notice_of(item) for item in document["data"].get("notices", ()))
             return cls(event=AlertEvent(document["type"].removeprefix("alert.")), at=document["timestamp"], **data)
         except (KeyError, TypeError, AttributeError, ValueError) as error:
@@ -155,8 +169,9 @@ class Message:
 
 
 _GATHERED = ("notices", "by", "kinds", "is_fine", "earlier")
-_OF_GATHERED: Mapping[str, Any] = {"by": {}, "kinds": {}, "is_fine": False}
-_DATA = tuple(name for name in Message.__dataclass_fields__ if name not in ("event", "at", *_GATHERED))
+_IF_ANY: Mapping[str, Any] = {"by": {}, "kinds": {}, "is_fine": False, "alert": "", "group": {}, "whole": ""}
+_GROUP = ("alert", "group", "whole")
+_DATA = tuple(name for name in Message.__dataclass_fields__ if name not in ("event", "at", *_GATHERED, *_GROUP))
 _LATER: Mapping[str, Any] = {
     "contract": "",
     "was_severity": None,
@@ -209,6 +224,23 @@ def message_of(change: AlertChange, made: Evaluation, ledger_seq: int | None) ->
             for item in made.missing_keys[:MOST_MEMBERS]
         ),
     )
+
+
+def group_message(
+    change: AlertChange, part: Evaluation, ledger_seq: int | None, alert: GroupAlert, whole: Evaluation
+) -> Message:
+    """What is told of a group's alert.
+
+    Args:
+        change: what happened.
+        part: what the evaluation says of the group.
+        ledger_seq: the evaluation's entry.
+        alert: which alert.
+        whole: the evaluation, of all groups.
+    """
+    told = message_of(change, part, ledger_seq)
+    name = name_of(part.definition.id, alert.number)
+    return replace(told, alert=name, group=_values(group_of(alert.key)), whole=whole.badge or "")
 
 
 def outage_message(

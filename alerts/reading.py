@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
 
+from alerts.groups import group_of
 from alerts.keeping import read_alert
 from alerts.message import Message
 from alerts.routing import Target
@@ -21,13 +23,15 @@ _ORDER = {AlertState.FIRING: 0, AlertState.ACKNOWLEDGED: 1, AlertState.PENDING: 
 
 @dataclass(frozen=True, slots=True)
 class NamedAlert:
-    """One monitor's alert, or that of an outage."""
+    """One monitor's alert, or that of a group of it, or of an outage."""
 
     monitor: str
-    """Or the name of the outage."""
+    """Or the name of the group's alert, or of the outage."""
     status: AlertStatus
     outage: str | None = None
     """The outage that tells of it in its place."""
+    group: Mapping[str, str | None] | None = None
+    """Of a group's alert: the group's key, empty where it was erased; None where it is a monitor's, or an outage's."""
     message: Message | None = None
     """What is told of it now; None while it is quiet, and where its text was erased."""
 
@@ -86,7 +90,8 @@ def _named(row: sa.Row[Any]) -> NamedAlert:
         message = Message.from_json(kept.message) if kept.message is not None else None
     except ValueError:
         message = None
-    return NamedAlert(row.monitor, kept.status, kept.outage, message if kept.status.state.is_open else None)
+    group = None if kept.key is None else group_of(kept.key)
+    return NamedAlert(row.monitor, kept.status, kept.outage, group, message if kept.status.state.is_open else None)
 
 
 def deliveries(connection: sa.Connection, monitor: str, last: int) -> list[Delivery]:

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import sqlalchemy as sa
 
-from alerts.changes import Step, advance
-from alerts.keeping import Kept, flagged_members, kept_alerts, record_moves, write_alerts, write_members
+from alerts.changes import Step
+from alerts.groups import MOST_APART, MOST_GROUPS, GroupStep, advance_groups, name_of
+from alerts.keeping import (
+    Kept,
+    as_group,
+    flagged_members,
+    group_alerts,
+    kept_alerts,
+    record_moves,
+    write_alerts,
+    write_members,
+)
 from alerts.members import Flagged, MemberChange
-from alerts.message import message_of
+from alerts.message import Message, group_message, message_of
 from alerts.outage_recording import Joined, settle_outages
 from alerts.outages import covered_by, outage_of
 from alerts.routing import Routing
 from alerts.silencing import Silence, silences_after
+from alerts.states import AlertState
 from alerts.status import AlertChange, AlertStatus
 from alerts.telling import Told, addressed, draft_of, send
 from ledger.append import Draft, append_all
@@ -42,15 +54,30 @@ def apply_all(connection: sa.Connection, made: Sequence[Evaluation], routing: Ro
     if not made:
         return []
     moving = _Moving.begin(connection, made, routing)
-    changes = [moving.move(item) for item in sorted(made, key=lambda item: item.slot)]
+    changes = [change for item in sorted(made, key=lambda item: item.slot) for change in moving.move(item)]
     moving.end()
-    return [change for change in changes if change is not None]
+    return changes
 
 
 def status_of(connection: sa.Connection, monitor: str) -> AlertStatus | None:
     """How the monitor's alert stands; None before its first evaluation."""
     found = kept_alerts(connection, {monitor}).get(monitor)
     return None if found is None else found.status
+
+
+@dataclass(frozen=True, slots=True)
+class _Telling:
+    """What may have to be told of one alert."""
+
+    made: Evaluation
+    step: Step
+    message: Callable[[AlertChange], Message]
+    covering: str | None
+    """Whose alert tells of it in its place."""
+    name: str
+    """The alert's."""
+    together: bool = False
+    """Many groups move at once, and are told of in one message."""
 
 
 @dataclass(slots=True)
@@ -70,28 +97,58 @@ class _Moving:
     @classmethod
     def begin(cls, connection: sa.Connection, made: Sequence[Evaluation], routing: Routing) -> _Moving:
         monitors = {item.definition.id for item in made}
-        kept = kept_alerts(connection, monitors)
+        kept = kept_alerts(connection, monitors) | group_alerts(connection, monitors)
         flagged = flagged_members(connection, monitors)
-        silences = silences_after(connection, monitors, min(item.finished_at for item in made))
+        silences = silences_after(connection, {*monitors, *kept}, min(item.finished_at for item in made))
         return cls(connection, routing, dict(kept), kept, flagged, silences)
 
-    def move(self, made: Evaluation) -> AlertChange | None:
-        """Moves one monitor's alert on."""
+    def move(self, made: Evaluation) -> list[AlertChange]:
+        """Moves one monitor's alert on, and those of its groups."""
         name = made.definition.id
         last = self.kept.get(name, Kept())
         outage = outage_of(made)
         # Before it is known whether it fires at all: an outage speaks for whatever cannot be judged because of it.
         covered = outage is not None or (last.outage is not None and isinstance(made.outcome, NotMade))
-        step = advance(last.status, made, self.flagged.get(name, {}), muted=covered or self._is_silenced(made))
+        groups = [as_group(key, item) for key, item in self.kept.items() if item.group_of == name]
+        stepped = advance_groups(
+            last.status,
+            groups,
+            made,
+            self.flagged.get(name, {}),
+            muted=covered or self._is_silenced(made, name),
+            is_muted=lambda group: self._is_silenced(made, name, name_of(name, group.number)),
+            most=MOST_GROUPS if made.definition.alerting.per_group else 0,
+        )
+        step = stepped.monitor
         if step.status is last.status:
-            return None
-        self._note(made, step.members)
+            return []
+        self._note(made, stepped.members)
         covering = covered_by(last.outage, made, outage, tells=step.change is not None)
         if covering != last.outage:
             self.joined.append(Joined(made, outage, step.status, covering, last.outage))
-        message = self._tell(made, step, covering) if step.change or step.standing else None
-        self.kept[name] = Kept(step.status, message, covering)
-        return step.change
+        tells = any(item.change or item.standing for item in (step, *(group.step for group in stepped.groups)))
+        recorded = entry_about(self.connection, EntryType.EVALUATION, made.evaluation_id) if tells else None
+        seq = recorded.seq if recorded else None
+        own = _Telling(made, step, lambda change: message_of(change, made, seq), covering, name)
+        self.kept[name] = Kept(step.status, self._tell(own), covering)
+        return [*([step.change] if step.change else []), *self._move_groups(made, stepped.groups, seq)]
+
+    def _move_groups(self, made: Evaluation, steps: Sequence[GroupStep], seq: int | None) -> list[AlertChange]:
+        monitor = made.definition.id
+        loud = sum(item.step.change is not None and not item.step.change.muted for item in steps)
+        changes = list[AlertChange]()
+        for item in steps:
+            name, step = name_of(monitor, item.alert.number), item.step
+            if name not in self.kept and step.status.state is AlertState.QUIET:
+                # Missing data that nobody wants to hear of begins no alert.
+                continue
+            told = partial(group_message, part=item.part, ledger_seq=seq, alert=item.alert, whole=made)
+            # While it cannot be judged, the monitor's own alert tells of it.
+            covering = monitor if isinstance(made.outcome, NotMade) else None
+            telling = _Telling(made, step, told, covering, name, together=loud > MOST_APART)
+            self.kept[name] = Kept(step.status, self._tell(telling), covering, monitor, item.alert.key)
+            changes += [step.change] if step.change else []
+        return changes
 
     def end(self) -> None:
         """Writes everything that moved."""
@@ -103,8 +160,8 @@ class _Moving:
             write_members(self.connection, name, list(members.values()))
         append_all(self.connection, self.drafts)
 
-    def _is_silenced(self, made: Evaluation) -> bool:
-        return any(item.monitor == made.definition.id and item.covers(made.finished_at) for item in self.silences)
+    def _is_silenced(self, made: Evaluation, *names: str) -> bool:
+        return any(item.monitor in names and item.covers(made.finished_at) for item in self.silences)
 
     def _note(self, made: Evaluation, changes: Iterable[MemberChange]) -> None:
         name, changed = made.definition.id, list(changes)
@@ -114,26 +171,23 @@ class _Moving:
             self.moved.setdefault(name, {})[item.key] = item
         self.drafts += record_moves(self.connection, made, changed)
 
-    def _tell(self, made: Evaluation, step: Step, covering: str | None) -> str | None:
+    def _tell(self, telling: _Telling) -> str | None:
         """Writes what is to be sent, and gives the message that repetitions are made of."""
-        recorded = entry_about(self.connection, EntryType.EVALUATION, made.evaluation_id)
-        seq = recorded.seq if recorded else None
+        step = telling.step
         if step.change is not None:
-            self._send(made, step.change, seq, step.status, covering)
-        return message_of(step.standing, made, seq).to_json() if step.standing is not None else None
+            self._send(telling, step.change)
+        return telling.message(step.standing).to_json() if step.standing is not None else None
 
-    def _send(
-        self, made: Evaluation, change: AlertChange, seq: int | None, status: AlertStatus, covering: str | None
-    ) -> None:
-        definition = made.definition
-        told = Told(definition.id, change, message_of(change, made, seq).to_json(), (), made.finished_at)
-        told = addressed(self.connection, told, definition, self.routing)
+    def _send(self, telling: _Telling, change: AlertChange) -> None:
+        made, definition = telling.made, telling.made.definition
+        told = Told(telling.name, change, telling.message(change).to_json(), (), made.finished_at)
+        told = addressed(self.connection, told, definition, self.routing, together=telling.together)
         about: dict[str, Json] = {
             "evaluation_id": made.evaluation_id,
             "definition_hash": definition.definition_hash,
             "scheduled_for": utc_text(made.slot),
-            "state": status.state,
+            "state": telling.step.status.state,
             "verdict": made.verdict,
-            **({"outage": covering} if covering else {}),
+            **({"outage": telling.covering} if telling.covering else {}),
         }
         self.drafts.append(draft_of(told, send(self.connection, told, self.routing), about))

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
 
-from alerts.keeping import Kept, flagged_members, kept_alerts, read_alert, write_alerts, write_members
-from alerts.members import MemberChange
+from alerts.groups import MOST_APART
+from alerts.keeping import Kept, flagged_members, group_alerts, kept_alerts, read_alert, write_alerts, write_members
+from alerts.members import Flagged, MemberChange
 from alerts.message import Message
-from alerts.reminding import acknowledge, release, remind, repeat_by_route
+from alerts.reminding import acknowledge, release, release_group, remind, repeat_by_route
 from alerts.repeating import Firing, due_by_routes
 from alerts.routing import Routing
 from alerts.silencing import silences_after
@@ -51,34 +53,72 @@ def remind_due(
     with store.begin() as connection:
         # Whoever moves an alert holds the ledger's head: what is read now stays so until this is committed.
         head(connection, for_update=True)
-        for name, kept, status, told in list(_due(connection, monitors, now)):
+        due = list(_due(connection, monitors, now))
+        many = _many(kept for _, kept, _, told in due if told)
+        for name, kept, status, told in due:
             _write(connection, name, kept, status)
             for change in told:
-                _send(connection, monitors[name], kept, status, change, routing, now)
+                about = _Reminder(name, monitors[kept.group_of or name], kept, status, change, kept.group_of in many)
+                _send(connection, about, routing, now)
                 changes.append(change)
-        for name, kept, receiver in list(_by_routes(connection, monitors, routing, now)):
+        again = list(_by_routes(connection, monitors, routing, now))
+        many = _many(kept for _, kept, _ in again)
+        for name, kept, receiver in again:
             status, change = repeat_by_route(kept.status)
             _write(connection, name, kept, status)
-            _send(connection, monitors[name], kept, status, change, routing, now, only=receiver)
+            about = _Reminder(name, monitors[kept.group_of or name], kept, status, change, kept.group_of in many)
+            _send(connection, about, routing, now, only=receiver)
             changes.append(change)
     return changes
 
 
-def acknowledge_alert(connection: sa.Connection, monitor: str, by: str, now: datetime) -> AlertChange:
+@dataclass(frozen=True, slots=True)
+class _Reminder:
+    """What is told again, or to somebody else."""
+
+    name: str
+    """The alert's."""
+    definition: MonitorDefinition
+    kept: Kept
+    status: AlertStatus
+    change: AlertChange
+    together: bool
+    """Many groups of its monitor are told of at once."""
+
+
+def _many(told: Iterable[Kept]) -> set[str]:
+    """The monitors of which so many groups are told of at once that they are one message."""
+    counted = Counter(kept.group_of for kept in told)
+    return {name for name, count in counted.items() if name is not None and count > MOST_APART}
+
+
+def acknowledge_alert(connection: sa.Connection, monitor: str, by: str, now: datetime) -> dict[str, AlertChange]:
     """Writes down that somebody has taken an alert on, inside the caller's transaction. It never commits.
+
+    Args:
+        connection: the caller's.
+        monitor: whose alert; if its groups have alerts of their own, all of them. Or the name of one.
+        by: who.
+        now: the store's clock.
+
+    Returns:
+        What is recorded, by the alert's name.
 
     Raises:
         UsageError: nothing fires, or somebody has.
     """
     head(connection, for_update=True)
-    kept = kept_alerts(connection, {monitor}).get(monitor, Kept())
-    status, change = acknowledge(kept.status, normal_text(by))
-    if change is None:
-        raise UsageError(f"the alert of '{monitor}' is {kept.status.state}; only one that fires is acknowledged")
-    _write(connection, monitor, kept, status)
-    told = Told(monitor, change, "", (), now)
-    append_all(connection, [draft_of(told, (), _about(status, now))])
-    return change
+    own = kept_alerts(connection, {monitor}).get(monitor, Kept())
+    changes = {}
+    for name, kept in ({monitor: own} | group_alerts(connection, {monitor})).items():
+        status, change = acknowledge(kept.status, normal_text(by))
+        if change is not None:
+            _write(connection, name, kept, status)
+            append_all(connection, [draft_of(Told(name, change, "", (), now), (), _about(status, now))])
+            changes[name] = change
+    if not changes:
+        raise UsageError(f"the alert of '{monitor}' is {own.status.state}; only one that fires is acknowledged")
+    return changes
 
 
 def release_members(connection: sa.Connection, monitor: str, by: str, reason: str, now: datetime) -> AlertChange:
@@ -89,12 +129,21 @@ def release_members(connection: sa.Connection, monitor: str, by: str, reason: st
     """
     head(connection, for_update=True)
     kept = kept_alerts(connection, {monitor}).get(monitor, Kept())
-    flagged = flagged_members(connection, {monitor}).get(monitor, {})
-    status, change, let_go = release(kept.status, flagged, normal_text(by))
+    of = kept.group_of or monitor
+    flagged = flagged_members(connection, {of}).get(of, {})
+    let_go: Mapping[str, Flagged]
+    if kept.key is not None:
+        status, change, group = release_group(kept.status, flagged.get(kept.key), normal_text(by))
+        let_go = {} if group is None else {kept.key: group}
+    else:
+        # Groups that have an alert of their own are let go by its name.
+        apart = {item.key for item in group_alerts(connection, {monitor}).values() if item.status.state.is_open}
+        rest = {key: item for key, item in flagged.items() if key not in apart}
+        status, change, let_go = release(kept.status, rest, normal_text(by))
     if change is None:
         raise UsageError(f"the alert of '{monitor}' waits for no member that is gone")
     _write(connection, monitor, kept, status)
-    write_members(connection, monitor, [MemberChange(key, item.now, item) for key, item in let_go.items()])
+    write_members(connection, of, [MemberChange(key, item.now, item) for key, item in let_go.items()])
     told = Told(monitor, change, "", (), now)
     append_all(connection, [draft_of(told, (), {**_about(status, now), "reason": normal_text(reason)})])
     return change
@@ -102,7 +151,7 @@ def release_members(connection: sa.Connection, monitor: str, by: str, reason: st
 
 def _due(connection: sa.Connection, monitors: Mapping[str, MonitorDefinition], now: datetime) -> Iterator[Due]:
     for name, kept, muted in _open(connection, monitors, now):
-        status, told = remind(kept.status, monitors[name].alerting, now, muted=muted)
+        status, told = remind(kept.status, monitors[kept.group_of or name].alerting, now, muted=muted)
         if status != kept.status:
             yield name, kept, status, told
 
@@ -114,7 +163,7 @@ def _by_routes(
     if not any(route.repeat for route in routing.routes):
         return
     kept = {name: item for name, item, muted in _open(connection, monitors, now) if not muted}
-    firing = [Firing(name, item.status, monitors[name]) for name, item in kept.items()]
+    firing = [Firing(name, item.status, monitors[item.group_of or name]) for name, item in kept.items()]
     for item, receiver in due_by_routes(connection, firing, routing, now):
         yield item.name, kept[item.name], receiver
 
@@ -124,11 +173,13 @@ def _open(
 ) -> Iterator[tuple[str, Kept, bool]]:
     """The alerts that fire and speak for themselves, and whether somebody silences them now."""
     statement = sa.select(alert).where(alert.c.state.in_(_OPEN), alert.c.outage.is_(None)).order_by(alert.c.monitor)
-    rows: list[sa.Row[Any]] = [row for row in connection.execute(statement) if row.monitor in monitors]
-    silenced = {
-        item.monitor for item in silences_after(connection, [row.monitor for row in rows], now) if item.covers(now)
-    }
-    yield from ((row.monitor, read_alert(row), row.monitor in silenced) for row in rows)
+    rows: list[sa.Row[Any]] = [
+        row for row in connection.execute(statement) if (row.group_of or row.monitor) in monitors
+    ]
+    names = {name for row in rows for name in (row.monitor, row.group_of) if name is not None}
+    silenced = {item.monitor for item in silences_after(connection, names, now) if item.covers(now)}
+    for row in rows:
+        yield row.monitor, read_alert(row), row.monitor in silenced or row.group_of in silenced
 
 
 def _write(connection: sa.Connection, name: str, kept: Kept, status: AlertStatus) -> None:
@@ -136,23 +187,17 @@ def _write(connection: sa.Connection, name: str, kept: Kept, status: AlertStatus
 
 
 def _send(
-    connection: sa.Connection,
-    definition: MonitorDefinition,
-    kept: Kept,
-    status: AlertStatus,
-    change: AlertChange,
-    routing: Routing,
-    now: datetime,
-    only: str | None = None,
+    connection: sa.Connection, reminder: _Reminder, routing: Routing, now: datetime, only: str | None = None
 ) -> None:
-    told = Told(definition.id, change, _message(definition, kept, change, now), (), now)
+    change, definition = reminder.change, reminder.definition
+    told = Told(reminder.name, change, _message(definition, reminder.kept, change, now), (), now)
     if change.to is not None:
         told = replace(told, receivers=[change.to])
     else:
-        told = addressed(connection, told, definition, routing)
+        told = addressed(connection, told, definition, routing, together=reminder.together)
     if only is not None:
         told = replace(told, receivers=[only])
-    append_all(connection, [draft_of(told, send(connection, told, routing), _about(status, now))])
+    append_all(connection, [draft_of(told, send(connection, told, routing), _about(reminder.status, now))])
 
 
 def _message(definition: MonitorDefinition, kept: Kept, change: AlertChange, now: datetime) -> str:

@@ -85,6 +85,22 @@ def release(
     return status, replace(change, by=by, gone=len(gone), muted=True), let_go
 
 
+def release_group(
+    last: AlertStatus, flagged: Flagged | None, by: str
+) -> tuple[AlertStatus, AlertChange | None, Flagged | None]:
+    """The alert of a group once `by` answers for the group, which is not there any more.
+
+    It ends with the next evaluation that does not find the group either.
+
+    Returns:
+        The status, what is recorded, and how the group is followed from now on; nothing changes where it is there.
+    """
+    if not last.state.is_open or flagged is None or flagged.now is not MemberState.GONE:
+        return last, None, None
+    status, change = _again(replace(last, let_go=True), AlertEvent.RELEASED)
+    return status, replace(change, by=by, gone=1, muted=True), replace(flagged, breached=False)
+
+
 def _again(status: AlertStatus, event: AlertEvent) -> tuple[AlertStatus, AlertChange]:
     """Something that is told of an alert as it stands."""
     if status.since is None:

@@ -9,7 +9,7 @@ from alerts.gathered import is_fine
 from alerts.message import Message, ShownMember
 from alerts.outages import PREFIX as ABOUT_OUTAGE
 from alerts.states import AlertEvent, AlertKind
-from alerts.wording import NOT_MADE, REASONS, SLOT_CAUSES, shortened, visible
+from alerts.wording import NOT_MADE, REASONS, SLOT_CAUSES, inactive, shortened, visible
 from trivet.verdicts import NotMadeReason, Reason, SlotCause, Verdict
 
 Shown = Callable[[str], str]
@@ -39,8 +39,19 @@ def subject(message: Message) -> str:
         return shortened(f"[{_mark_of_all(message)}] {_tally(message)}{common}", _LONGEST_SUBJECT)
     mark = message.event if message.event in (AlertEvent.RESOLVED, AlertEvent.TEST) else message.severity
     happened = _happened(message)
-    line = f"[{mark}] {visible(message.title)}" + (f": {happened}" if happened else "")
+    line = f"[{mark}] {_title(message)}" + (f": {happened}" if happened else "")
     return shortened(line, _LONGEST_SUBJECT)
+
+
+def _title(message: Message) -> str:
+    """The monitor's title; of a group's alert, with the group, of which no program makes a link."""
+    group = f" ({_pairs(message.group, inactive)})" if message.group else ""
+    return visible(message.title) + group
+
+
+def _named(message: Message) -> str:
+    """The alert's name, as a shell takes it."""
+    return f"'{message.alert}'" if message.alert else message.monitor
 
 
 def body(message: Message, shown: Shown) -> str:
@@ -118,19 +129,24 @@ def _lines(message: Message, shown: Shown) -> Iterator[str]:
         yield f"judged: {message.judged_share[1]}% of all members, before {message.judged_share[0]}%"
     if message.event is not AlertEvent.RESOLVED:
         yield from _carried(message)
-    if message.counts:
+    if message.counts and not message.alert:
         yield f"{message.counts['population']:,} members, {message.counts[Verdict.COMPLIANT]:,} of them compliant"
     yield f"monitor {message.monitor}, slot {message.slot}, since {message.since}"
+    if message.alert:
+        whole = f"; of all groups: {message.whole}" if message.whole else ""
+        yield f"group {_pairs(message.group, shown) or 'erased'}{whole}"
     for verdict, heading in ((Verdict.BREACH, "Breached"), (Verdict.NO_DATA, "Not decided")):
         of_verdict = [item for item in message.members if item.verdict == verdict]
-        yield from _members(of_verdict, heading, message.counts.get(verdict, 0), shown)
+        # Of a group that is not there nothing can be listed.
+        total = message.counts.get(verdict, 0) if of_verdict or not message.alert else 0
+        yield from _members(of_verdict, heading, total, shown)
     yield from _missing(message, shown)
     yield ""
     if message.ledger_seq is not None:
         yield f"Recorded: trivet ledger show {message.ledger_seq}"
     yield f"All members, as of now: trivet evaluate {message.monitor} --dry-run --json"
     if message.event in _WANTS_SOMEBODY:
-        yield f"Take it on: trivet alerts ack {message.monitor} --owner NAME"
+        yield f"Take it on: trivet alerts ack {_named(message)} --owner NAME"
     if message.contract:
         yield f"Contract: {visible(message.contract)}"
     if message.runbook:
@@ -174,9 +190,9 @@ def _gathered(message: Message) -> Iterator[str]:
 def _alert_line(item: Message) -> str:
     mark = item.event if item.event is AlertEvent.RESOLVED else item.severity
     earlier = f" ({', '.join(item.earlier)} before that)" if item.earlier else ""
-    title = shortened(visible(item.title), _LONGEST_CELL)
+    title = shortened(_title(item), 2 * _LONGEST_CELL)
     since = f", since {item.since}" if item.since else ""
-    return f"[{mark}] {title}: {_happened(item)}{earlier}; {_in_short(item)}; monitor {item.monitor}{since}"
+    return f"[{mark}] {title}: {_happened(item)}{earlier}; {_in_short(item)}; monitor {item.name}{since}"
 
 
 def _in_short(item: Message) -> str:

@@ -65,6 +65,8 @@ class AlertStatus:
     """The number of the interval that was repeated last, so that a crash repeats none twice."""
     escalated: int = 0
     """How many of the escalations were told."""
+    let_go: bool = False
+    """Of a group's alert: somebody answers for the group, which is not there any more."""
     muted: bool = False
     """What was last to be told was silenced, so that nobody knows of it."""
     sent: tuple[AlertKind, Severity] | None = None
@@ -87,6 +89,7 @@ class AlertStatus:
                 "repeats": self.repeats,
                 "repeat_no": self.repeat_no,
                 "escalated": self.escalated,
+                **({"let_go": True} if self.let_go else {}),
                 "muted": self.muted,
                 "sent": list(self.sent) if self.sent else None,
             },

@@ -34,9 +34,13 @@ alert = sa.Table(
     sa.Column("detail", sa.Text),
     # JSON: the message as the latest evaluation has it, while it fires; repetitions are made of it.
     sa.Column("message", sa.Text),
-    # The outage that tells of it in its place.
+    # The outage, or the monitor's own alert, that tells of it in its place.
     sa.Column("outage", sa.Text),
+    # Of a group's alert: the monitor, and the group's key, as `alert_member` spells it. NULL otherwise.
+    sa.Column("group_of", sa.Text),
+    sa.Column("member_key", sa.Text),
     sa.Index("ix_alert_outage", "outage"),
+    sa.Index("ix_alert_group_of", "group_of"),
 )
 
 # Members that were flagged, as they stood after the latest evaluation that could say. A row stays.

@@ -10,7 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from alerts.gathering import bring_along, due_in
-from alerts.grouping import Grouping
+from alerts.grouping import Grouping, of_one_monitor
 from alerts.routing import Routing, Target
 from alerts.states import AlertEvent, DeliveryState
 from alerts.status import AlertChange
@@ -66,17 +66,28 @@ def receivers_of(connection: sa.Connection, monitor: str, change: AlertChange, m
     return list(dict.fromkeys([*matched, *before]))
 
 
-def addressed(connection: sa.Connection, told: Told, definition: MonitorDefinition, routing: Routing) -> Told:
+def addressed(
+    connection: sa.Connection,
+    told: Told,
+    definition: MonitorDefinition,
+    routing: Routing,
+    *,
+    together: bool = False,
+) -> Told:
     """What is told of a monitor's alert, to whom it is to be told, and in which groups.
 
-    Whoever does not match any more, and was told of the episode before, is told in the group of then.
+    Whoever does not match any more, and was told of the episode before, is told in the group of then. What is to be
+    told together is one message wherever no route gathers it, and waits for nothing.
     """
     change = told.change
     about = (definition, change.kind, change.severity, change.reasons)
     matched, groupings = routing.receivers_for(*about), routing.groupings_for(*about)
     receivers = receivers_of(connection, told.monitor, change, matched)
     rest = [name for name in receivers if name not in matched]
-    return replace(told, receivers=receivers, groupings=_groupings_before(connection, told, rest) | groupings)
+    groupings = _groupings_before(connection, told, rest) | groupings
+    if together:
+        groupings = {name: of_one_monitor(definition) for name in receivers} | groupings
+    return replace(told, receivers=receivers, groupings=groupings)
 
 
 def _groupings_before(connection: sa.Connection, told: Told, receivers: Collection[str]) -> dict[str, Grouping]:

@@ -89,18 +89,22 @@ def show(invocation: Invocation, monitor: str, last: int) -> int:
 @click.option("--owner", required=True, help="Who takes it on; the ledger says so for ever.")
 @command
 def ack(invocation: Invocation, monitor: str, owner: str) -> int:
-    """Take on the alert of MONITOR: it is not repeated, and nobody else is called, unless it becomes worse."""
+    """Take on the alert of MONITOR: it is not repeated, and nobody else is called, unless it becomes worse.
+
+    MONITOR takes on the alerts of its groups as well, if they have their own; MONITOR#NUMBER takes on one of them.
+    """
     by = said("--owner", owner)
     wiring = invocation.wiring()
     store = wiring.store(create=False)
     now = store_clock(store, wiring.clock).now()
     with store.begin() as connection:
         required_alert(connection, monitor)
-        change = acknowledge_alert(connection, monitor, by, now)
-    if invocation.output.as_json:
-        document = {"monitor": monitor, "episode": change.episode, "acknowledged_by": by, "at": utc_text(now)}
-        invocation.output.document(document)
-    invocation.output.print(visible(f"{monitor} is acknowledged by {by}"))
+        changes = acknowledge_alert(connection, monitor, by, now)
+    for name, change in changes.items():
+        if invocation.output.as_json:
+            document = {"monitor": name, "episode": change.episode, "acknowledged_by": by, "at": utc_text(now)}
+            invocation.output.document(document)
+        invocation.output.print(visible(f"{name} is acknowledged by {by}"))
     return Exit.FINE
 
 
@@ -217,7 +221,11 @@ def _about(item: NamedAlert) -> str:
         count = item.message.monitor_count
         what = item.message.detail or item.message.cause or item.message.not_made or ""
         return visible(shortened(f"{count} monitors cannot be judged: {what}", _LONGEST_ABOUT))
-    return _ABOUT.get(item.status.kind) or str(item.status.kind)
+    kind = _ABOUT.get(item.status.kind) or str(item.status.kind)
+    if item.group is None:
+        return kind
+    group = ", ".join(f"{name} {value or '—'}" for name, value in item.group.items()) or "erased"
+    return visible(shortened(f"{kind}; {group}", _LONGEST_ABOUT))
 
 
 def _row(item: NamedAlert) -> tuple[str, ...]:
@@ -267,6 +275,7 @@ def _alert_json(item: NamedAlert) -> dict[str, Any]:
         "acknowledged_by": status.acknowledged_by,
         "outage": item.outage,
         "monitors": message.monitor_count if message is not None else 0,
+        "group": dict(item.group) if item.group is not None else None,
     }
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import click
 from rich.text import Text
 
+from alerts.groups import MARK
+from alerts.reading import required_alert
 from alerts.silencing import end_silences, silence_monitor
 from cli.given import instant_of, said
 from cli.invocation import Invocation, command, find_monitors
@@ -27,7 +29,9 @@ def silence(
     """Tell nobody of these monitors for a while. They are evaluated, and what would be told is recorded."""
     workspace = invocation.workspace()
     _, contract, known = workspace.require()
-    monitors = [item.id for item in find_monitors(known, names)]
+    groups = list(dict.fromkeys(name for name in names if MARK in name))
+    others = tuple(name for name in names if MARK not in name)
+    monitors = [item.id for item in find_monitors(known, others)] if others else []
     by, why, zone = said("--owner", owner), said("--reason", reason), contract.calendar.time_zone
     wiring = invocation.wiring(workspace)
     store = wiring.store()
@@ -39,7 +43,9 @@ def silence(
     if end <= begin:
         raise UsageError("--until: is not after the begin")
     with store.begin() as connection:
-        made = [silence_monitor(connection, name, by, why, begin, end) for name in monitors]
+        for name in groups:
+            required_alert(connection, name)
+        made = [silence_monitor(connection, name, by, why, begin, end) for name in (*monitors, *groups)]
     if invocation.output.as_json:
         invocation.output.document({"silences": [item.to_json() for item in made]})
     for item in made:

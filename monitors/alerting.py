@@ -133,6 +133,8 @@ class AlertPolicy:
     repeat: Repeat | None = None
     escalate: tuple[Escalation, ...] = ()
     """In the order of their time."""
+    per_group: bool = False
+    """Each group of the monitor has an alert of its own."""
 
     def severity_of(self, size: int, population: int, otherwise: Severity) -> Severity:
         """How loud a breach of this size is; below every level, `info`."""

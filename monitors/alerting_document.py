@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from datetime import timedelta
 from decimal import Decimal
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
@@ -222,3 +222,5 @@ class AlertingModel(StrictModel):
     repeat: RepeatModel | None = None
     escalate: list[EscalationModel] = Field(default_factory=list)
     """In the order of their time."""
+    alert_per: Literal["monitor", "group"] = "monitor"
+    """`group`: each group has an alert of its own."""

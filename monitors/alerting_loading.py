@@ -33,6 +33,7 @@ def policy_of(model: AlertingModel, recover_when: Condition | None) -> AlertPoli
         judged_share=model.judged_share,
         repeat=Repeat(model.repeat.every, model.repeat.most) if model.repeat is not None else None,
         escalate=tuple(Escalation(step.after, step.to) for step in model.escalate),
+        per_group=model.alert_per == "group",
     )
 
 
@@ -46,9 +47,11 @@ def no_data_of(model: NoDataModel) -> NoDataPolicy:
 
 
 def alerting_findings(
-    document: Document, path: Path, model: AlertingModel, receivers: Collection[str] | None
+    document: Document, path: Path, model: AlertingModel, receivers: Collection[str] | None, *, is_grouped: bool
 ) -> Iterator[Finding]:
     """What is wrong with it that one key alone does not show."""
+    if model.alert_per == "group":
+        yield from _group_findings(document, path, model, is_grouped=is_grouped)
     times = [step.after for step in model.escalate]
     for index, (before, after) in enumerate(pairwise(times), start=1):
         if after <= before:
@@ -73,6 +76,20 @@ def alerting_findings(
             yield document.finding(at, f"the settings have no receiver '{name}'{did_you_mean(name, receivers)}")
 
 
+def _group_findings(document: Document, path: Path, model: AlertingModel, *, is_grouped: bool) -> Iterator[Finding]:
+    """What makes no sense of one group."""
+    if not is_grouped:
+        yield document.finding((*path, "alert_per"), "only a monitor with group_by has groups; remove it")
+    one = "each group is told by itself, so there is nothing to count; remove it, or alert_per"
+    if isinstance(model.severity, SeverityModel):
+        yield document.finding((*path, "severity"), f"{one}, and give one word")
+    if model.no_data.tolerate != Threshold():
+        yield document.finding((*path, "no_data", "tolerate"), one)
+    for reason, rule in model.no_data.reasons.items():
+        if rule.tolerate is not None:
+            yield document.finding((*path, "no_data", "reasons", reason, "tolerate"), one)
+
+
 def alerting_json(policy: AlertPolicy, no_data: NoDataPolicy) -> dict[str, Json]:
     """As `trivet monitors show` prints it: the keys of the file, without those that are absent and have no default."""
     found: dict[str, Json] = {
@@ -89,6 +106,8 @@ def alerting_json(policy: AlertPolicy, no_data: NoDataPolicy) -> dict[str, Json]
         found["repeat"] = {"every": duration_text(policy.repeat.every), "most": policy.repeat.most}
     if policy.escalate:
         found["escalate"] = [{"after": duration_text(step.after), "to": step.to} for step in policy.escalate]
+    if policy.per_group:
+        found["alert_per"] = "group"
     return {name: value for name, value in found.items() if value is not None}
 
 

@@ -95,7 +95,7 @@ def _load_monitor(
     findings = [
         *schedule_findings(document, path, model),
         *_notify_findings(document, path, model, receivers),
-        *alerting_findings(document, path, model, receivers),
+        *alerting_findings(document, path, model, receivers, is_grouped=model.group_by is not None),
     ]
     if model.timeout is not None and not model.timeout:
         findings.append(document.finding((*path, "timeout"), "expected at least one second, such as 30s"))

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from alerts.groups import MARK
 from alerts.outages import PREFIX
 from alerts.status import AlertChange
 from catalog.contract import Contract
@@ -83,6 +84,17 @@ def told_text(monitor: str, told: Told, *, names: bool) -> str:
     return text if told.sent else f"({text})"
 
 
+def grouped_text(name: str, told: Told, groups: Mapping[str, str]) -> str:
+    """As a scenario of groups says it: by the group's letter, and of the monitor's own alert without one."""
+    text = f"{told.event} {told.kind}" + (f" of {groups[name]}" if MARK in name else "")
+    return text if told.sent else f"({text})"
+
+
+def letter(key: str) -> str:
+    """The letter of a group's key."""
+    return str(json.loads(key)["id"])
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """One thing that happens, and what is to come of it."""
@@ -128,6 +140,11 @@ class Scenario:
     def is_shared(self) -> bool:
         """Whether several monitors may share what goes wrong: more than the core of one alert decides."""
         return self.topic == "outage"
+
+    @property
+    def is_grouped(self) -> bool:
+        """Whether the monitor's groups may have alerts of their own."""
+        return self.topic == "group"
 
     @property
     def definition(self) -> MonitorDefinition:
@@ -224,7 +241,7 @@ def _told(text: str, default: str) -> Told:
 def _scenario(item: Mapping[str, Any]) -> Scenario:
     assert item.keys() <= {"scenario", "topic", "slow", "monitor", "monitors", "steps", "end"}, item["scenario"]
     names = item.get("monitors", ["pay-below-floor"])
-    definitions = {name: _definition(name, item.get("monitor", {})) for name in names}
+    definitions = {name: a_monitor(name, item.get("monitor", {})) for name in names}
     return Scenario(
         item["scenario"],
         item["topic"],
@@ -251,7 +268,7 @@ def a_contract() -> Contract:
     return result.contract
 
 
-def _definition(name: str, keys: Mapping[str, Any]) -> MonitorDefinition:
+def a_monitor(name: str, keys: Mapping[str, Any]) -> MonitorDefinition:
     """The monitor of a scenario, through the door that every monitor file passes."""
     monitor = {"id": name, "object": "pay", "breach_when": "rate < 20", "notify": ["payroll"], **keys}
     result = load_monitors([_document(yaml.safe_dump({"monitors": [monitor]}), "m.yaml")], a_contract(), RECEIVERS)

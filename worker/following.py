@@ -15,7 +15,7 @@ from datetime import datetime
 
 import sqlalchemy as sa
 
-from alerts.keeping import flagged_members
+from alerts.keeping import keys_to_look_up
 from alerts.members import MOST_BREACHED, MOST_UNDECIDED
 from catalog.contract import Contract
 from catalog.engines.port import EngineFault, Snapshot
@@ -57,8 +57,7 @@ class FlaggedKeys:
         self._keys: dict[str, set[str]] = {}
         if store is not None and monitors:
             with read_only(store).connect() as connection:
-                found = flagged_members(connection, monitors)
-            self._keys = {name: set(members) for name, members in found.items()}
+                self._keys = keys_to_look_up(connection, monitors)
 
     def of(self, monitor: str) -> Collection[str]:
         """Those of one monitor."""

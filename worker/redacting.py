@@ -11,7 +11,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from alerts.keeping import ERASED_KEY, forget_member
+from alerts.keeping import ERASED_KEY, forget_group, forget_member, group_alerts
 from alerts.states import DeliveryState
 from alerts.tables import MEMBER_CHANGE_BINDING, alert, alert_member, member_change, outbox
 from ledger.bound_rows import Binding, BoundTable
@@ -89,6 +89,9 @@ def _redact_moves(
     for text in connection.execute(texts).scalars().all():
         if not text.startswith(ERASED_KEY) and _is_same_member(json.loads(text), key):
             forget_member(connection, monitor, text)
+    for name, kept in group_alerts(connection, {monitor}).items():
+        if kept.key is not None and not kept.key.startswith(ERASED_KEY) and _is_same_member(json.loads(kept.key), key):
+            forget_group(connection, name)
 
 
 def _is_same_member(kept: Mapping[str, str | None], shown: Mapping[str, str | None]) -> bool:

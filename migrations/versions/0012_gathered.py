@@ -1,4 +1,4 @@
-"""Gathering: the group in which a notice waits for others, and the message that it went out in.
+"""Gathering: the group in which a notice waits, and the message it went out in. Alerts of the groups of monitors.
 
 Revision ID: 0012
 Revises: 0011
@@ -21,6 +21,9 @@ def upgrade() -> None:
     op.add_column("outbox", sa.Column("gathered_in", sa.Text(), nullable=True))
     op.create_index(op.f("ix_outbox_group_key_gathered_at"), "outbox", ["group_key", "gathered_at"])
     op.create_index(op.f("ix_outbox_gathered_in"), "outbox", ["gathered_in"])
+    op.add_column("alert", sa.Column("group_of", sa.Text(), nullable=True))
+    op.add_column("alert", sa.Column("member_key", sa.Text(), nullable=True))
+    op.create_index("ix_alert_group_of", "alert", ["group_of"])
 
 
 def downgrade() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from alerts.keeping import flagged_members
+from alerts.groups import name_of
+from alerts.keeping import flagged_members, group_alerts, keys_to_look_up
 from alerts.message import Message
 from alerts.reading import alerts_of
 from alerts.recording import apply_all, status_of
@@ -25,16 +26,28 @@ from ledger.entries import EntryType
 from ledger.reading import entries
 from ledger.verification.verify import verify_store
 from monitors.evaluation import Evaluation
-from tests.alert_scenarios import RECEIVERS, Scenario, Step, Told, as_json, duration, evaluation, scenarios, told_text
+from tests.alert_scenarios import (
+    RECEIVERS,
+    Scenario,
+    Step,
+    Told,
+    as_json,
+    duration,
+    evaluation,
+    grouped_text,
+    letter,
+    scenarios,
+    told_text,
+)
 from tests.integration.store import copied_store, migrated_store
-from tests.unit.test_alert_scenarios import Core, shown
+from tests.unit.test_alert_scenarios import Core, Groups, shown
 from trivet.clock import FixedClock
 from worker.recording import record_all
 from worker.stores import open_store, read_only
 
 ROUTING = Routing({name: (Target(name),) for name in RECEIVERS})
 ALL = scenarios()
-ONE_MONITOR = [item for item in ALL if not item.is_shared]
+ONE_MONITOR = [item for item in ALL if not (item.is_shared or item.is_grouped)]
 SHARED = [item for item in ALL if item.is_shared]
 
 
@@ -48,19 +61,19 @@ class Stored:
         self._slots: set[tuple[str, float]] = set()
 
     def take(self, step: Step) -> list[tuple[str, Told]]:
-        raw, names = step.raw, list(self.scenario.definitions)
+        raw = step.raw
         if "restart" in raw:
             self.store = self._reopen(self.store)
         elif "acknowledge" in raw:
             with self.store.begin() as connection:
-                acknowledge_alert(connection, raw.get("of", names[0]), raw["acknowledge"], step.now)
+                acknowledge_alert(connection, self._name(raw, connection), raw["acknowledge"], step.now)
         elif "release" in raw:
             with self.store.begin() as connection:
-                release_members(connection, raw.get("of", names[0]), raw["release"], "left the company", step.now)
+                release_members(connection, self._name(raw, connection), raw["release"], "left the company", step.now)
         elif "silence" in raw:
             with self.store.begin() as connection:
                 until = step.now + duration(raw["silence"])
-                silence_monitor(connection, raw.get("of", names[0]), "ana", "known", step.now, until)
+                silence_monitor(connection, self._name(raw, connection), "ana", "known", step.now, until)
         elif "clock" in raw:
             remind_due(self.store, self.scenario.definitions, ROUTING, FixedClock(step.now))
         else:
@@ -70,7 +83,7 @@ class Stored:
     def _evaluate(self, step: Step) -> None:
         chosen = step.raw["of"].split() if "of" in step.raw else list(self.scenario.definitions)
         with read_only(self.store).connect() as connection:
-            flagged = flagged_members(connection, chosen)
+            flagged = keys_to_look_up(connection, chosen)
         # The store takes one evaluation of a schedule for each slot: the second one is a person's.
         again = int(any((name, step.slot) in self._slots for name in chosen))
         self._slots |= {(name, step.slot) for name in chosen}
@@ -94,6 +107,22 @@ class Stored:
         with self.store.begin() as connection:
             record_all(connection, made, [])
             apply_all(connection, made, ROUTING)
+
+    def _name(self, raw: Mapping[str, Any], connection: sa.Connection) -> str:
+        """Whose alert a step is about: the monitor's, or by its letter a group's."""
+        first = next(iter(self.scenario.definitions))
+        if not self.scenario.is_grouped:
+            return str(raw.get("of", first))
+        groups = group_alerts(connection, {first})
+        return next((name for name, kept in groups.items() if letter(kept.key or "") == raw.get("of")), first)
+
+    def letters(self) -> dict[str, str]:
+        """The groups' letters by their alerts' names."""
+        with read_only(self.store).connect() as connection:
+            return {
+                name: letter(kept.key or "")
+                for name, kept in group_alerts(connection, self.scenario.definitions).items()
+            }
 
     def _told(self) -> list[tuple[str, Told]]:
         """What the ledger says was told since the last look, and whether it waits in the outbox."""
@@ -175,6 +204,38 @@ def run_shared(scenario: Scenario, store: sa.Engine) -> Stored:
     return stored
 
 
+def run_grouped(scenario: Scenario, store: sa.Engine) -> Stored:
+    """Runs a scenario of a monitor's groups over a store and over the core: they say the same."""
+    stored, core = Stored(scenario, store, reopened), Groups(scenario)
+    monitor = scenario.definition.id
+    try:
+        for step in scenario.steps:
+            told = stored.take(step)
+            letters = stored.letters()
+            assert [grouped_text(name, item, letters) for name, item in told] == step.texts, as_json(step)
+            core.take(step)
+            assert letters == core.names(), as_json(step)
+            with read_only(stored.store).connect() as connection:
+                found = {item.monitor: item for item in alerts_of(connection)}
+                flagged = flagged_members(connection, {monitor}).get(monitor, {})
+            expected = {name_of(monitor, item.number): item.status for item in core.groups.values()}
+            expected |= {monitor: core.status} if core.status.slot is not None else {}
+            # Of two daemons either may be the first.
+            assert {name: replace(item.status, evaluation_id=None) for name, item in found.items()} == {
+                name: replace(item, evaluation_id=None) for name, item in expected.items()
+            }, as_json(step)
+            assert all(
+                item.group == ({"id": letters[name]} if name in letters else None) for name, item in found.items()
+            )
+            assert flagged == {key: item for key, item in core.flagged.items() if item.is_followed}, as_json(step)
+        assert core.end() == scenario.end
+        with read_only(stored.store).connect() as connection:
+            assert verify_store(connection).damage == ()
+    finally:
+        stored.end()
+    return stored
+
+
 @pytest.fixture(scope="module")
 def empty_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[sa.Engine]:
     engine = migrated_store(tmp_path_factory.mktemp("empty"))
@@ -205,6 +266,8 @@ def test_postgresql_tells_what_the_scenario_says(scenario: Scenario, postgres_st
 
 
 def told(scenario: Scenario, store: sa.Engine) -> list[tuple[str, str]]:
+    if scenario.is_grouped:
+        return run_grouped(scenario, store).sent
     stored = run_shared(scenario, store) if scenario.is_shared else run(scenario, store)
     return stored.sent
 

@@ -15,14 +15,15 @@ from pathlib import Path
 import pytest
 
 from alerts.gathered import gathered_message
-from alerts.message import Message, message_of, outage_message, probe_message
+from alerts.groups import GroupAlert
+from alerts.message import Message, group_message, message_of, outage_message, probe_message
 from alerts.outages import outage_of
 from alerts.rendering import body, subject
 from alerts.rendering_html import html
 from alerts.states import AlertEvent, AlertKind
-from alerts.status import AlertChange
+from alerts.status import AlertChange, AlertStatus
 from alerts.wording import inactive, visible
-from monitors.evaluation import Member, MissingKey, NotMade
+from monitors.evaluation import Counts, Member, MissingKey, NotMade, key_text
 from tests.alerting import START, a_failure, a_monitor, an_evaluation, breached, undecided
 from trivet.verdicts import NotMadeReason, Reason, Severity, SlotCause, Verdict
 
@@ -135,6 +136,21 @@ def outage_ended() -> Message:
     return outage_message(ended, an_evaluation(3), None, [], outage().to_json())
 
 
+def fired_group() -> Message:
+    member = replace(breached(1, **{"average(turbidity)": "5.31"}), key={"site": "Weir Pool", "year": "2026"})
+    whole = an_evaluation(breaches=3, no_data=1)
+    part = replace(an_evaluation(breaches=1, members=((member,), ())), outcome=Counts(1, 1, 0, 0, 0, 0, {}))
+    alert = GroupAlert(7, member.key_text, AlertStatus())
+    return group_message(change(AlertEvent.FIRED, AlertKind.BREACH), part, 12, alert, whole)
+
+
+def group_gone() -> Message:
+    part = replace(an_evaluation(1), outcome=Counts(1, 0, 1, 0, 0, 0, {Reason.LEFT_MISSING: 1}))
+    alert = GroupAlert(7, key_text({"site": "https://evil.example/@channel", "year": None}), AlertStatus())
+    carried = replace(change(AlertEvent.CHANGED, AlertKind.UNJUDGED, AlertKind.BREACH, 2), carried=1, gone=1)
+    return group_message(carried, part, 13, alert, an_evaluation(1, breaches=2))
+
+
 def gathered() -> Message:
     def named(message: Message, monitor: str, severity: Severity = Severity.CRITICAL) -> Message:
         return replace(message, monitor=monitor, title=f"Monitor of {monitor}", severity=severity)
@@ -147,6 +163,7 @@ def gathered() -> Message:
         named(fired_breach(), "super"),
         named(resolved_breach(), "super"),
         named(carried(), "bonus"),
+        fired_group(),
     ]
     return gathered_message({"owner": "payroll-ops", "labels.site": ""}, notices, START)
 
@@ -180,6 +197,8 @@ MESSAGES: dict[str, Callable[[], Message]] = {
         repeated,
         outage,
         outage_ended,
+        fired_group,
+        group_gone,
         gathered,
         gathered_ends,
         a_test,

@@ -3,17 +3,32 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import fields, replace
+from datetime import datetime
 
 import pytest
 
 from alerts.changes import advance
+from alerts.groups import GroupAlert, advance_groups, name_of
 from alerts.members import Flagged
-from alerts.reminding import acknowledge, release, remind
+from alerts.reminding import acknowledge, release, release_group, remind
+from alerts.states import AlertState
 from alerts.status import AlertChange, AlertStatus, detail_fields
-from tests.alert_scenarios import Scenario, Step, Told, as_json, duration, evaluation, scenarios
+from tests.alert_scenarios import (
+    Scenario,
+    Step,
+    Told,
+    as_json,
+    duration,
+    evaluation,
+    grouped_text,
+    letter,
+    scenarios,
+)
 
-ONE_MONITOR = [item for item in scenarios() if not item.is_shared]
+ONE_MONITOR = [item for item in scenarios() if not (item.is_shared or item.is_grouped)]
+GROUPED = [item for item in scenarios() if item.is_grouped]
 TOPICS = {
     "breach": 1,
     "missing data": 1,
@@ -26,6 +41,7 @@ TOPICS = {
     "two daemons": 2,
     "escalation": 3,
     "severity": 3,
+    "group": 15,
 }
 
 
@@ -85,6 +101,108 @@ def test_the_core_tells_what_the_scenario_says(scenario: Scenario) -> None:
         if "state" in step.raw:
             assert shown(core.status) == step.raw["state"], as_json(step)
     assert shown(core.status) == scenario.end
+
+
+class Groups:
+    """The core of a monitor whose groups have alerts of their own, and what whoever uses it has to keep."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        self.definition = scenario.definition
+        self.status = AlertStatus()
+        self.groups: dict[str, GroupAlert] = {}
+        self.flagged: dict[str, Flagged] = {}
+        self.covered: set[str] = set()
+        self.silenced: dict[str, datetime] = {}
+
+    def take(self, step: Step) -> list[tuple[str, Told]]:
+        raw = step.raw
+        if "restart" in raw:
+            return []
+        if "silence" in raw:
+            self.silenced[self._name(raw.get("of"))] = step.now + duration(raw["silence"])
+            return []
+        if "acknowledge" in raw or "release" in raw or "clock" in raw:
+            return [(name, Told.of(change)) for name, change in self._moved(step)]
+        return [found for daemon in range(raw.get("daemons", 1)) for found in self._evaluate(step, daemon)]
+
+    def _moved(self, step: Step) -> Iterator[tuple[str, AlertChange]]:
+        """What people and the clock make of the alerts."""
+        chosen, monitor = step.raw.get("of"), self.definition.id
+        if chosen is None and "release" not in step.raw:
+            self.status, changes = self._people(self.status, step, monitor)
+            yield from ((monitor, change) for change in changes)
+        for key, group in self.groups.items():
+            name = name_of(monitor, group.number)
+            if chosen not in (None, letter(key)) or ("clock" in step.raw and key in self.covered):
+                continue
+            if "release" in step.raw:
+                status, change, flag = release_group(group.status, self.flagged.get(key), step.raw["release"])
+                self.flagged |= {} if flag is None else {key: flag}
+                changes = (change,) if change else ()
+            else:
+                status, changes = self._people(group.status, step, name)
+            self.groups[key] = replace(group, status=status)
+            yield from ((name, change) for change in changes)
+
+    def _people(self, status: AlertStatus, step: Step, name: str) -> tuple[AlertStatus, tuple[AlertChange, ...]]:
+        if "acknowledge" in step.raw:
+            status, change = acknowledge(status, step.raw["acknowledge"])
+            return status, (change,) if change else ()
+        return remind(status, self.definition.alerting, step.now, muted=self._is_silenced(step, name))
+
+    def _evaluate(self, step: Step, daemon: int) -> Iterator[tuple[str, Told]]:
+        known = {key for key, item in self.flagged.items() if item.is_followed}
+        known |= {key for key, item in self.groups.items() if item.is_live}
+        made = evaluation(step, self.definition, known, daemon)
+        moved = advance_groups(
+            self.status,
+            list(self.groups.values()),
+            made,
+            self.flagged,
+            muted=self._is_silenced(step, self.definition.id),
+            is_muted=lambda group: self._is_silenced(step, name_of(self.definition.id, group.number)),
+        )
+        if moved.monitor.status is not self.status:
+            self.covered = {item.alert.key for item in moved.groups} if "not_made" in step.raw else set()
+        self.status = moved.monitor.status
+        self.flagged |= {item.key: item.after for item in moved.members}
+        if moved.monitor.change:
+            yield self.definition.id, Told.of(moved.monitor.change)
+        for item in moved.groups:
+            if item.alert.key in self.groups or item.step.status.state is not AlertState.QUIET:
+                self.groups[item.alert.key] = item.alert
+            if item.step.change:
+                yield name_of(self.definition.id, item.alert.number), Told.of(item.step.change)
+
+    def names(self) -> dict[str, str]:
+        """The groups' letters by their alerts' names."""
+        return {name_of(self.definition.id, item.number): letter(key) for key, item in self.groups.items()}
+
+    def end(self) -> str:
+        """How the alerts stand that are not quiet: the monitor's own, then the groups' by letter."""
+        own = "" if self.status.state is AlertState.QUIET else shown(self.status)
+        live = sorted((letter(key), item.status) for key, item in self.groups.items())
+        found = [f"{name} {shown(status)}" for name, status in live if status.state is not AlertState.QUIET]
+        return ", ".join(filter(None, [own, *found])) or "quiet"
+
+    def _name(self, of: str | None) -> str:
+        found = next((item for key, item in self.groups.items() if letter(key) == of), None)
+        return self.definition.id if found is None else name_of(self.definition.id, found.number)
+
+    def _is_silenced(self, step: Step, name: str) -> bool:
+        names = (name, self.definition.id)
+        return any(step.now < until for silenced, until in self.silenced.items() if silenced in names)
+
+
+@pytest.mark.parametrize("scenario", GROUPED, ids=str)
+def test_the_core_tells_of_groups_what_the_scenario_says(scenario: Scenario) -> None:
+    core = Groups(scenario)
+    for step in scenario.steps:
+        told = [grouped_text(name, item, core.names()) for name, item in core.take(step)]
+        assert told == step.texts, as_json(step)
+        if "state" in step.raw:
+            assert core.end() == step.raw["state"], as_json(step)
+    assert core.end() == scenario.end
 
 
 def shown(status: AlertStatus) -> str:
