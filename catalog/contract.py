@@ -233,6 +233,20 @@ class Identity:
 
 
 @dataclass(frozen=True, slots=True)
+class CalendarTable:
+    """A governed view whose rows are periods: what each is called, its days, and whose it is."""
+
+    object: str
+    label: str
+    start: str
+    """Property with the first day of a period."""
+    end: str
+    """Property with its last day."""
+    entity: str | None = None
+    """Property that says whose period it is; None where all share one calendar."""
+
+
+@dataclass(frozen=True, slots=True)
 class Calendar:
     """How the organisation names its days and years."""
 
@@ -241,6 +255,8 @@ class Calendar:
     week_start: str = "monday"
     time_zone: str = "UTC"
     """IANA name; times without an offset are read in it."""
+    table: CalendarTable | None = None
+    """Where the days of fiscal periods stand; None where arithmetic finds them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
+from catalog.calendar_document import CalendarTableModel
 from catalog.contract import Cardinality, Restates, Sensitivity
 from catalog.datatypes import TYPE_NAMES, DataType, parse_type
 from catalog.wording_document import GlossaryModel, RefusalModel, VerifiedQueryModel
@@ -74,6 +75,8 @@ class CalendarModel(StrictModel):
     week_start: Literal["monday", "sunday", "saturday"] = "monday"
     time_zone: Text = "UTC"
     """IANA name such as Australia/Sydney; moments without an offset are read in it."""
+    table: CalendarTableModel | None = None
+    """Where the days of fiscal periods stand, if no arithmetic finds them."""
 
 
 class LimitsModel(StrictModel):

@@ -6,9 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import cast
 
+from catalog.calendar_rules import calendar_findings
 from catalog.contract import (
     Additivity,
     Calendar,
+    CalendarTable,
     CensoredColumns,
     Contract,
     Domain,
@@ -22,7 +24,7 @@ from catalog.contract import (
     PropertyRole,
     ProvenanceColumns,
 )
-from catalog.document import ContractModel, LinkTypeModel, MetricModel, ObjectTypeModel, PropertyModel
+from catalog.document import CalendarModel, ContractModel, LinkTypeModel, MetricModel, ObjectTypeModel, PropertyModel
 from catalog.domain_rules import domain_findings
 from catalog.expressions.syntax import parse_operand
 from catalog.expressions.tree import Aggregate
@@ -94,6 +96,8 @@ def _reference_findings(read: Sequence[tuple[Document, ContractModel]]) -> Itera
     seen_links: dict[str, str] = {}
     seen_metrics: dict[str, str] = {}
     for document, model in read:
+        if model.calendar is not None:
+            yield from calendar_findings(document, model.calendar, objects)
         for index, item in enumerate(model.object_types):
             path = ("object_types", index)
             yield from unique_findings(document, (*path, "name"), item.name, seen_objects)
@@ -132,7 +136,7 @@ def _contract(read: Sequence[tuple[Document, ContractModel]]) -> Contract:
         refusals=tuple(_refusal(item) for model in models for item in model.refusals),
         verified_queries=tuple(_verified(item) for model in models for item in model.verified_queries),
         identity=Identity(identity.subject_name, tuple(identity.aliases), identity.statement) if identity else None,
-        calendar=Calendar(**calendar.model_dump()) if calendar else Calendar(),
+        calendar=_calendar(calendar) if calendar else Calendar(),
         limits=Limits(**limits.model_dump()) if limits else Limits(),
         text=text.decode("utf-8"),
     )
@@ -198,6 +202,11 @@ def _metric(model: MetricModel) -> Metric:
         allowed_dimensions=tuple(model.allowed_dimensions),
         mandatory_filters=tuple(item.property for item in model.mandatory_filters),
     )
+
+
+def _calendar(model: CalendarModel) -> Calendar:
+    table = CalendarTable(**model.table.model_dump()) if model.table else None
+    return Calendar(model.fiscal_year_start_month, model.fiscal_year_label, model.week_start, model.time_zone, table)
 
 
 def _terms(models: Sequence[ContractModel]) -> Iterable[GlossaryTerm]:

@@ -229,6 +229,8 @@ def _filter_text(item: Filter, object_type: ObjectType) -> str:
             return f"{name} {values[0]}"
         case Operator.IN:
             return f"{name} {' or '.join(values)}"
+        case Operator.DURING:
+            return f"{name} in {values[0]}"
         case Operator.BETWEEN:
             return f"{name} from {values[0]} to {values[1]}"
         case Operator.IS_MISSING:

@@ -43,6 +43,8 @@ class Operator(StrEnum):
     IN = "in"
     BETWEEN = "between"
     """Both ends included."""
+    DURING = "during"
+    """A day of a period of the contract's calendar, by its label."""
     IS_MISSING = "is missing"
 
 
@@ -122,6 +124,8 @@ def plan_fault(plan: SemanticPlan, contract: Contract) -> str | None:
         return (
             f"no object type '{plan.object}'{did_you_mean(plan.object, (item.name for item in contract.object_types))}"
         )
+    if contract.calendar.table is None and any(item.operator is Operator.DURING for item in plan.filters):
+        return "the contract has no table of periods, so nothing is 'during' one"
     return next(_faults(plan, object_type), None) or next(_metric_faults(plan, contract), None)
 
 
@@ -186,6 +190,10 @@ def _filter_faults(item: Filter, object_type: ObjectType) -> Iterator[str]:
         yield f"'{item.property} {item.operator}' takes another number of values than {len(item.values)}"
         return
     if declared is None:
+        return
+    if item.operator is Operator.DURING:
+        if declared.type.kind is not Kind.DATE:
+            yield f"{item.property} is {declared.type}, and only a date is during a period"
         return
     if item.operator in _ORDERED and declared.type.kind in (Kind.TEXT, Kind.BOOLEAN):
         yield f"{item.property} is {declared.type}, which '{item.operator}' does not order"

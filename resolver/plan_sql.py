@@ -52,7 +52,14 @@ def values_sql(object_type: ObjectType, declared: Sequence[Property], contract: 
     # Filters bring their properties into the relations; none of them is applied.
     wanted = tuple(Filter(item.name, Operator.IS_MISSING) for item in declared)
     plan = SemanticPlan(object_type.name, Measure.LIST, filters=wanted)
-    return _Printer(plan, contract, object_type, DuckDBDialect()).values()
+    return _Printer(plan, contract, object_type, DuckDBDialect()).values([item.name for item in declared])
+
+
+def rows_sql(object_type: ObjectType, shown: Sequence[str], filters: Sequence[Filter], contract: Contract) -> str:
+    """The combinations of determinate values of properties, each once, of the rows that satisfy every filter."""
+    wanted = tuple(Filter(name, Operator.IS_MISSING) for name in shown)
+    plan = SemanticPlan(object_type.name, Measure.LIST, filters=(*wanted, *filters))
+    return _Printer(plan, contract, object_type, DuckDBDialect()).values(shown, filters)
 
 
 def causes_sql(object_type: ObjectType, declared: Property, contract: Contract) -> str:
@@ -87,12 +94,12 @@ class _Printer:
             complement_causes=self._query(self._complement_causes(holes)) if holes and metric else None,
         )
 
-    def values(self) -> str:
-        """The distinct values of the properties that the plan's filters name."""
-        named = [item.property for item in self.plan.filters]
+    def values(self, named: Sequence[str], filters: Sequence[Filter] = ()) -> str:
+        """The distinct values of properties that the plan's filters name, of the rows that satisfy `filters`."""
         chosen = select([(self._column(name), name) for name in named], self.dialect)
         columns = ", ".join(self._column(name) for name in named)
-        return self._query(f"{chosen} FROM {self._rows} AS m GROUP BY {columns} ORDER BY {columns}")
+        where = f" WHERE {' AND '.join(self._filter(item) for item in filters)}" if filters else ""
+        return self._query(f"{chosen} FROM {self._rows} AS m{where} GROUP BY {columns} ORDER BY {columns}")
 
     def causes(self) -> str:
         """The causes of the plan's property."""
@@ -194,6 +201,8 @@ class _Printer:
 
     def _filter(self, item: Filter, alias: str = "m") -> str:
         column = f"{alias}.{self._quoted(item.property)}"
+        if item.operator is Operator.DURING:
+            raise LookupError(f"the days of '{item.values[0]}' were not looked up")
         values = [self._literal(item.property, value) for value in item.values]
         match item.operator:
             case Operator.IS_MISSING:

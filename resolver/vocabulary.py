@@ -11,7 +11,7 @@ from catalog.datatypes import Kind
 from catalog.expressions.tree import condition_references
 from compiler.plan import conditions_of
 from monitors.definition import MonitorDefinition
-from resolver.phrases import FUNCTION_WORDS, without_form
+from resolver.phrases import FUNCTION_WORDS, Mark, read_phrase, without_form
 from resolver.question import Question, is_day, is_number
 from trivet.stems import stem, stems_of
 
@@ -79,6 +79,13 @@ class Linked:
         return frozenset(name for name in found if name is not None)
 
 
+def period_label(span: Span, contract: Contract) -> str | None:
+    """The label of a period of the contract's calendar that words are; None where they are none."""
+    table = contract.calendar.table
+    place = (table.object, table.label) if table is not None else None
+    return next((item.value for item in span.targets if (item.object, item.property) == place and item.value), None)
+
+
 def object_nouns(object_type: ObjectType) -> tuple[str, ...]:
     """What the rows of an object type are called: its name, what its key counts, and its grain."""
     nouns = [object_type.name.replace("_", " ")]
@@ -116,9 +123,25 @@ def link_words(question: Question, contract: Contract, values: ValueLookup) -> L
     """
     terms, named = list(_terms(contract)), list(_names(contract))
     linked = _linked(question, terms, named)
+    if any(_names_a_period(linked, span, contract) for span in linked.spans):
+        # `fiscal year 2024` is a period, even where the rows of the calendar are called fiscal years.
+        nouns = {noun for item in contract.object_types for noun in object_nouns(item)}
+        named = [(name, target) for name, target in named if name not in nouns or not _is_fiscal(stems_of(name))]
+        linked = _linked(question, terms, named)
     if not _unexplained(linked, identity_words(contract)):
         return linked
     return _linked(question, terms, [*named, *_values(contract, values, question.capitals)])
+
+
+def _names_a_period(linked: Linked, span: Span, contract: Contract) -> bool:
+    words = linked.question.words
+    year = words[span.end] if span.end < len(words) else ""
+    rows = contract.calendar.table is not None and all(target.is_rows() for target in span.targets)
+    return rows and len(year) == 4 and year.isdigit() and _is_fiscal(tuple(map(stem, words[span.start : span.end])))
+
+
+def _is_fiscal(stems: tuple[str, ...]) -> bool:
+    return read_phrase(stems, 0) == (Mark.FISCAL, len(stems))
 
 
 def _linked(question: Question, *ranks: Iterable[tuple[str, Target]]) -> Linked:

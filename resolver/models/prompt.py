@@ -29,13 +29,14 @@ def messages(question: str, contract: Contract, monitors: tuple[MonitorDefinitio
     words = "\n".join(f"'{item.term}' means {item.means}" for item in contract.glossary)
     watched = "\n".join(f"monitor {item.id}: {item.title}. {item.description}" for item in monitors)
     statement = contract.identity.statement if contract.identity else ""
-    parts = (_task(contract), statement, words, described, links, measured, watched)
+    parts = (_task(contract), statement, words, described, _periods(contract), links, measured, watched)
     system = "\n\n".join(part for part in parts if part)
     return [{"role": "system", "content": system}, {"role": "user", "content": question}]
 
 
 def response_format(contract: Contract, monitors: tuple[MonitorDefinition, ...]) -> dict[str, Json]:
     """The JSON Schema that the server is asked to hold replies to; it is checked again whatever the server does."""
+    table = contract.calendar.table is not None
     objects: list[Json] = [item.name for item in contract.object_types]
     declared_names = {declared.name for item in contract.object_types for declared in item.properties}
     properties: list[Json] = [*sorted(declared_names)]
@@ -45,7 +46,7 @@ def response_format(contract: Contract, monitors: tuple[MonitorDefinition, ...])
     one_filter = _object(
         {
             "property": {"enum": properties},
-            "operator": {"enum": [item.value for item in Operator]},
+            "operator": {"enum": [item.value for item in Operator if item is not Operator.DURING or table]},
             "values": {"type": "array", "items": text, "maxItems": 20},
         }
     )
@@ -78,6 +79,13 @@ def _object(properties: dict[str, Json]) -> dict[str, Json]:
 
 def _task(contract: Contract) -> str:
     return _TASK.replace('{"monitor"', f'{_METRIC_SHAPE}\n{{"monitor"') if contract.metrics else _TASK
+
+
+def _periods(contract: Contract) -> str:
+    table = contract.calendar.table
+    if table is None:
+        return ""
+    return f"A date is 'during' a fiscal period by its label, a value of {table.object}.{table.label}."
 
 
 def _metric_text(item: Metric) -> str:

@@ -8,14 +8,14 @@ import duckdb
 import pytest
 
 from tests.acceptance.command import trivet
-from tests.integration.shop import make_shop
+from tests.integration.small_workspaces import make_workspace
 
 SOLD = "What was sold in the US in 2025-Q3?"
 
 
 @pytest.fixture
 def shop(tmp_path: Path) -> Path:
-    return make_shop(tmp_path / "shop")
+    return make_workspace(tmp_path / "shop")
 
 
 def change_warehouse(shop: Path, sql: str) -> None:
