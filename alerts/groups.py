@@ -110,6 +110,8 @@ def advance_groups(
         is_muted: whether a group's alert tells nobody.
         most: see `MOST_GROUPS`; none, where the monitor's groups are not to have alerts of their own any more.
     """
+    if not (most or groups):
+        return GroupsStep(advance(last, made, flagged, muted=muted))
     if isinstance(made.outcome, NotMade):
         moving = [item for item in groups if item.status.state is not AlertState.QUIET]
     else:

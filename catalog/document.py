@@ -11,6 +11,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 from catalog.calendar_document import CalendarTableModel
 from catalog.contract import Cardinality, Restates, Sensitivity
 from catalog.datatypes import TYPE_NAMES, DataType, parse_type
+from catalog.metric_document import MandatoryFilterModel, MetricModel
 from catalog.wording_document import GlossaryModel, RefusalModel, VerifiedQueryModel
 from trivet.faults import expected, refused
 from trivet.fields import Between, DurationText, Flag, Name, Prose, Text
@@ -138,14 +139,6 @@ class PropertyModel(StrictModel):
     """Lets monitors use a restricted property without showing its values."""
 
 
-class MandatoryFilterModel(StrictModel):
-    """A property that a question must hold to a value."""
-
-    property: Name
-    value: Literal["literal"]
-    """What holds it: literals that stand in the statement."""
-
-
 class ObjectTypeModel(StrictModel):
     """A governed view and what its rows are."""
 
@@ -200,21 +193,6 @@ class LinkTypeModel(StrictModel):
     cardinality: Cardinality
     optional: Flag = False
     as_of: AsOfModel | None = None
-
-
-class MetricModel(StrictModel):
-    """A certified measure."""
-
-    name: Name
-    object: Name
-    expression: Text
-    """One aggregate over properties of the object type, such as sum(amount)."""
-    description: Prose = ""
-    unit: Text | None = None
-    synonyms: list[Text] = []
-    allowed_dimensions: list[Name] = []
-    """Properties, of any object type, by which it may be told apart; none named means any."""
-    mandatory_filters: list[MandatoryFilterModel] = []
 
 
 class ContractModel(StrictModel):

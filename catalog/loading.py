@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import cast
 
 from catalog.calendar_rules import calendar_findings
 from catalog.contract import (
@@ -18,18 +17,16 @@ from catalog.contract import (
     Identity,
     Limits,
     LinkType,
-    Metric,
     ObjectType,
     Property,
     PropertyRole,
     ProvenanceColumns,
 )
-from catalog.document import CalendarModel, ContractModel, LinkTypeModel, MetricModel, ObjectTypeModel, PropertyModel
+from catalog.document import CalendarModel, ContractModel, LinkTypeModel, ObjectTypeModel, PropertyModel
 from catalog.domain_rules import domain_findings
-from catalog.expressions.syntax import parse_operand
-from catalog.expressions.tree import Aggregate
 from catalog.link_rules import link_findings
-from catalog.metric_rules import filter_findings, metric_findings
+from catalog.metric_loading import derived_metrics_of, metrics_of
+from catalog.metric_rules import MetricRules, filter_findings
 from catalog.object_rules import object_findings, unique_findings
 from catalog.wording import DocumentedRefusal, GlossaryTerm, VerifiedQuery
 from catalog.wording_document import RefusalModel, VerifiedQueryModel
@@ -91,6 +88,7 @@ def _section_findings(read: Sequence[tuple[Document, ContractModel]]) -> Iterabl
 
 def _reference_findings(read: Sequence[tuple[Document, ContractModel]]) -> Iterable[Finding]:
     objects = {item.name: item for _, model in read for item in model.object_types}
+    metrics = {item.name: item for _, model in read for item in model.metrics}
     seen_objects: dict[str, str] = {}
     seen_views: dict[str, str] = {}
     seen_links: dict[str, str] = {}
@@ -114,7 +112,7 @@ def _reference_findings(read: Sequence[tuple[Document, ContractModel]]) -> Itera
         for index, metric in enumerate(model.metrics):
             metric_path = ("metrics", index)
             yield from unique_findings(document, (*metric_path, "name"), metric.name, seen_metrics)
-            yield from metric_findings(document, metric_path, metric, objects)
+            yield from MetricRules(document, metric_path, objects, metrics).findings(metric)
 
 
 def _contract(read: Sequence[tuple[Document, ContractModel]]) -> Contract:
@@ -123,6 +121,8 @@ def _contract(read: Sequence[tuple[Document, ContractModel]]) -> Contract:
     identity = next((model.identity for model in models if model.identity is not None), None)
     calendar = next((model.calendar for model in models if model.calendar is not None), None)
     limits = next((model.limits for model in models if model.limits is not None), None)
+    listed = [item for model in models for item in model.metrics]
+    objects = {item.name: item for model in models for item in model.object_types}
     text = canonical_json(_content([document for document, _ in read]))
     return Contract(
         id=header.id,
@@ -131,7 +131,8 @@ def _contract(read: Sequence[tuple[Document, ContractModel]]) -> Contract:
         hash=sha256_hex(text),
         object_types=tuple(_object_type(item) for model in models for item in model.object_types),
         link_types=tuple(_link_type(item) for model in models for item in model.link_types),
-        metrics=tuple(_metric(item) for model in models for item in model.metrics),
+        metrics=metrics_of(listed),
+        derived_metrics=derived_metrics_of(listed, objects),
         glossary=tuple(_terms(models)),
         refusals=tuple(_refusal(item) for model in models for item in model.refusals),
         verified_queries=tuple(_verified(item) for model in models for item in model.verified_queries),
@@ -187,20 +188,6 @@ def _property(model: PropertyModel) -> Property:
         domain=Domain(*model.domain.split(".")) if model.domain else None,
         sensitivity=model.sensitivity,
         masked=model.monitor == "masked",
-    )
-
-
-def _metric(model: MetricModel) -> Metric:
-    return Metric(
-        name=model.name,
-        object_type=model.object,
-        expression=model.expression,
-        aggregate=cast(Aggregate, parse_operand(model.expression)),  # `metric_rules` saw to it.
-        description=model.description,
-        unit=model.unit,
-        synonyms=tuple(model.synonyms),
-        allowed_dimensions=tuple(model.allowed_dimensions),
-        mandatory_filters=tuple(item.property for item in model.mandatory_filters),
     )
 
 

@@ -14,7 +14,7 @@ from alerts.delivery import DeliveryReport
 from alerts.message import probe_message
 from alerts.notifiers.port import Notice, Sent
 from alerts.outages import PREFIX
-from alerts.reading import Delivery, NamedAlert, alerts_of, deliveries, required_alert
+from alerts.reading import Delivery, NamedAlert, alerts_of, deliveries, open_groups, required_alert
 from alerts.reminders import acknowledge_alert, release_members
 from alerts.routing import Target
 from alerts.states import AlertKind, DeliveryState
@@ -32,6 +32,7 @@ from worker.bootstrap import Wiring
 from worker.stores import read_only, store_clock
 
 _LONGEST_ABOUT = 100
+_MOST_GROUPS = 20
 _ABOUT = {None: "—", AlertKind.UNJUDGED: "was breach, now unjudged"}
 
 
@@ -66,9 +67,10 @@ def show(invocation: Invocation, monitor: str, last: int) -> int:
     with read_only(invocation.wiring().store(create=False)).connect() as connection:
         found = required_alert(connection, monitor)
         told = deliveries(connection, monitor, last)
+        groups = open_groups(connection, monitor)
     if invocation.output.as_json:
         listed = [_delivery_json(item) for item in told]
-        invocation.output.document({**_alert_json(found), "deliveries": listed})
+        invocation.output.document({**_alert_json(found), "groups": groups, "deliveries": listed})
         return Exit.FINE
     status = found.status
     since, slot = _slots(status)
@@ -76,6 +78,9 @@ def show(invocation: Invocation, monitor: str, last: int) -> int:
     invocation.output.print(f"since {since}, latest slot {slot}, episode {status.episode}")
     for line in _more(found):
         invocation.output.print(visible(line))
+    if groups:
+        names = ", ".join(groups[:_MOST_GROUPS]) + (", …" if len(groups) > _MOST_GROUPS else "")
+        invocation.output.print(f"{len(groups):,} of its groups fire by themselves: {names}")
     if told:
         columns = ["what", "receiver", "state", "attempts", "next attempt", "last error"]
         invocation.output.table(columns, [_delivery_row(item) for item in told], title="deliveries")
