@@ -9,7 +9,9 @@ from typing import Any
 
 from catalog.contract import Contract, Domain, ObjectType, Property, Sensitivity
 from catalog.datatypes import Kind
+from catalog.metric_records import NullRule
 from resolver.drafting import NAMED
+from resolver.measuring import bases_of, find_metric
 from resolver.outcome import Absence, ResultTable, cell_json
 from resolver.plan import Filter, Measure, Operator, SemanticPlan
 from resolver.plan_sql import PlanSql, causes_sql, plan_sql
@@ -65,6 +67,16 @@ def unknown_entity(plan: SemanticPlan, linked: Linked | None, parts: Parts) -> s
             listed = f", and neither has its domain {domain}" if domain is not None else ""
             return f"{item.property.replace('_', ' ')} '{value}'{listed}"
     return None
+
+
+def left_unknown(plan: SemanticPlan, absence: Absence, parts: Parts) -> str | None:
+    """Why a metric has no figure, where the contract says that a single row without a value leaves it unknown."""
+    metric = find_metric(parts.contract, plan.metric)
+    strict = [base for base in bases_of(metric, parts.contract) if base.null_rule is NullRule.UNKNOWN] if metric else []
+    lacking = absence.reasons.get(Reason.LEFT_NULL.value)
+    if not strict or not lacking:
+        return None
+    return f"{strict[0].name} is unknown as long as a row has no value, as the contract says, and {lacking} have none"
 
 
 def _open_domain(declared: Property, contract: Contract) -> Domain | None:

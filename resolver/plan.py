@@ -126,7 +126,7 @@ def plan_fault(plan: SemanticPlan, contract: Contract) -> str | None:
         )
     if contract.calendar.table is None and any(item.operator is Operator.DURING for item in plan.filters):
         return "the contract has no table of periods, so nothing is 'during' one"
-    return next(_faults(plan, object_type), None) or next(_metric_faults(plan, contract), None)
+    return next(_faults(plan, object_type), None)
 
 
 def monitor_fault(asked: MonitorQuestion, monitors: tuple[MonitorDefinition, ...]) -> str | None:
@@ -154,23 +154,6 @@ def _faults(plan: SemanticPlan, object_type: ObjectType) -> Iterator[str]:
         yield "a list is not grouped"
     for item in plan.filters:
         yield from _filter_faults(item, object_type)
-
-
-def _metric_faults(plan: SemanticPlan, contract: Contract) -> Iterator[str]:
-    if (plan.measure is Measure.METRIC) != (plan.metric is not None):
-        yield "a plan of a metric names it, and no other plan does"
-    if plan.metric is None:
-        return
-    metric = next((item for item in contract.metrics if item.name == plan.metric), None)
-    if metric is None:
-        yield f"no metric '{plan.metric}'{did_you_mean(plan.metric, (item.name for item in contract.metrics))}"
-        return
-    if metric.object_type != plan.object or plan.property is not None:
-        yield f"metric {metric.name} measures {metric.object_type} as the contract says, and nothing else"
-    if plan.by is not None and metric.allowed_dimensions and plan.by not in metric.allowed_dimensions:
-        yield f"metric {metric.name} is told apart by {', '.join(metric.allowed_dimensions)} alone"
-    if any(item.operator is Operator.IS_MISSING for item in plan.filters):
-        yield "a metric is not asked of rows that lack something"
 
 
 def _can_measure(measure: Measure, measured: Property) -> bool:

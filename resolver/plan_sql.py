@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from catalog.contract import Contract, Metric, ObjectType, Property
+from catalog.contract import Contract, ObjectType, Property
 from compiler import names
 from compiler.determinacy import PropertyRules
 from compiler.dialects.dialect import Dialect
 from compiler.dialects.duckdb_dialect import DuckDBDialect
 from compiler.pruning import Relation, Selection, select, with_clause
-from resolver.measuring import find_metric, held_filters, properties_of
+from resolver.measuring import AnyMetric, find_metric, held_filters, properties_of
 from resolver.metric_sql import metric_sql
 from resolver.plan import Filter, Measure, Operator, SemanticPlan, read_value
 from trivet.verdicts import Cause, Reason
@@ -132,10 +132,10 @@ class _Printer:
         # A contract with metrics lets nothing else be counted; the sentence of an extreme tells no number of values.
         return [measured] if self.contract.metrics else [measured, (f"COUNT({column})", COUNTED)]
 
-    def _metric(self, metric: Metric) -> str:
+    def _metric(self, metric: AnyMetric) -> str:
         conditions = [self._filter(item, "v") for item in self.plan.filters]
         by = self.object_type.find_property(self.plan.by) if self.plan.by else None
-        return metric_sql(metric, self.object_type, by, conditions, self.dialect)
+        return metric_sql(metric, self.contract, self.object_type, by, conditions, self.dialect)
 
     def _from(self, *more: str) -> str:
         conditions = [*(f"({self._filter(item)})" for item in self.plan.filters), *more]
@@ -193,7 +193,7 @@ class _Printer:
     def _wanted(self) -> tuple[str, ...]:
         """The properties without whose value a row cannot enter the answer."""
         metric = find_metric(self.contract, self.plan.metric)
-        found = (self.plan.property, self.plan.by, *(properties_of(metric) if metric else ()))
+        found = (self.plan.property, self.plan.by, *(properties_of(metric, self.contract) if metric else ()))
         return tuple(dict.fromkeys(name for name in found if name is not None))
 
     def _scope(self) -> str:

@@ -9,7 +9,7 @@ from catalog.engines.port import EngineFault
 from catalog.referee.certified import Clause
 from catalog.referee.decisions import Abstained, Escalated, reason_code
 from resolver import intent
-from resolver.absence import absence_of, provenance_of, unknown_entity
+from resolver.absence import absence_of, left_unknown, provenance_of, unknown_entity
 from resolver.candidates import Drop, Dropped
 from resolver.consensus import Vote, agree, is_empty
 from resolver.drafting import draft_plan, draft_sql
@@ -142,6 +142,8 @@ def account_for_absence(state: State, parts: Parts) -> State | Stopped:
         return Stopped(state, refuse(ReasonCode.EXEC_ERROR, str(error)))
     if state.absence.misread is not None:
         return Stopped(state, refuse(ReasonCode.NO_DATA, state.absence.misread))
+    if isinstance(proposed, SemanticPlan) and (why := left_unknown(proposed, state.absence, parts)) is not None:
+        return Stopped(state, refuse(ReasonCode.NO_DATA, why))
     listed = isinstance(proposed, SemanticPlan) and proposed.measure is Measure.LIST
     if (is_empty(ran.table) and not (listed and not ran.table.rows)) or _counts_no_value(ran):
         return Stopped(state, refuse(ReasonCode.NO_DATA, _no_data_words(state)))

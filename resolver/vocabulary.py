@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from catalog.contract import Contract, Metric, ObjectType, Property, Sensitivity
 from catalog.datatypes import Kind
 from catalog.expressions.tree import condition_references
+from catalog.metric_records import DerivedMetric
 from compiler.plan import conditions_of
 from monitors.definition import MonitorDefinition
 from resolver.phrases import FUNCTION_WORDS, Mark, read_phrase, without_form
@@ -108,7 +109,17 @@ def property_names(declared: Property) -> tuple[str, ...]:
     return (declared.name.replace("_", " "), *declared.synonyms)
 
 
-def metric_names(metric: Metric) -> tuple[str, ...]:
+def _metric_targets(metric: Metric | DerivedMetric, contract: Contract) -> Iterator[Target]:
+    """A metric with each object type that it is measured over."""
+    if isinstance(metric, Metric):
+        yield Target(metric.object_type, metric=metric.name)
+        return
+    parts = [part for name in metric.derivation.parts if (part := contract.metric(name)) is not None]
+    objects = dict.fromkeys(target.object for part in parts for target in _metric_targets(part, contract))
+    yield from (Target(name, metric=metric.name) for name in objects)
+
+
+def metric_names(metric: Metric | DerivedMetric) -> tuple[str, ...]:
     """What a metric is called: its name and its synonyms."""
     return (metric.name.replace("_", " "), *metric.synonyms)
 
@@ -183,15 +194,15 @@ def _terms(contract: Contract) -> Iterator[tuple[str, Target]]:
                 yield term.term, Target(item.name, name)
             if term.means == item.name:
                 yield term.term, Target(item.name)
-        for metric in contract.metrics:
+        for metric in contract.every_metric:
             if term.means == metric.name:
-                yield term.term, Target(metric.object_type, metric=metric.name)
+                yield from ((term.term, target) for target in _metric_targets(metric, contract))
 
 
 def _names(contract: Contract) -> Iterator[tuple[str, Target]]:
-    for metric in contract.metrics:
+    for metric in contract.every_metric:
         for name in metric_names(metric):
-            yield name, Target(metric.object_type, metric=metric.name)
+            yield from ((name, target) for target in _metric_targets(metric, contract))
     for item in contract.object_types:
         for noun in object_nouns(item):
             yield noun, Target(item.name)

@@ -10,7 +10,7 @@ from catalog.referee.certify import certify
 from catalog.referee.decisions import Allowed
 from resolver.candidates import Candidate, Drop, Dropped
 from resolver.filed_periods import with_days
-from resolver.measuring import as_metric, missing_filters
+from resolver.measuring import as_metric, metric_fault, missing_filters
 from resolver.plan import CannotAnswer, MonitorQuestion, SemanticPlan, SqlText, monitor_fault, plan_fault
 from resolver.plan_sql import plan_sql
 from resolver.running import run_own
@@ -37,7 +37,7 @@ def weigh(candidate: Candidate, linked: Linked, parts: Parts) -> Weighed:
                 return Weighed(candidate, Dropped(Drop.UNMET_SLOT, unmet))
             return Weighed(candidate, Ready(asked))
         case SemanticPlan() as plan:
-            if (fault := plan_fault(plan, parts.contract)) is not None:
+            if (fault := plan_fault(plan, parts.contract) or metric_fault(plan, parts.contract)) is not None:
                 return Weighed(candidate, Dropped(Drop.UNKNOWN_NAME, fault))
             if (unmet := unmet_slot(plan, linked, parts.contract)) is not None:
                 return Weighed(candidate, Dropped(Drop.UNMET_SLOT, unmet))
@@ -69,7 +69,7 @@ def _measured(candidate: Candidate, plan: SemanticPlan, parts: Parts) -> Weighed
         return Weighed(candidate, dated)
     plan = dated
     candidate = replace(candidate, proposed=plan)
-    if (fault := plan_fault(plan, parts.contract)) is not None:
+    if (fault := plan_fault(plan, parts.contract) or metric_fault(plan, parts.contract)) is not None:
         return Weighed(candidate, Dropped(Drop.UNKNOWN_NAME, fault))
     if missing := missing_filters(plan, parts.contract):
         return Weighed(candidate, Dropped(Drop.MISSING_FILTER, _wanted(plan, missing)))

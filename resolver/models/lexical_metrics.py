@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from catalog.contract import Contract
-from resolver.measuring import find_metric, measure_of
+from catalog.contract import Contract, Metric
+from resolver.measuring import find_metric, measure_of, metric_fault
 from resolver.outcome import Refusal
 from resolver.plan import Filter, Measure, SemanticPlan, plan_fault
 from resolver.refusals import refuse
@@ -35,9 +35,10 @@ def metric_plan(
     if measure is Measure.LIST:
         return refuse(ReasonCode.SCHEMA_MISMATCH, f"{metric.name} is one figure, and has no rows to list")
     if measure is not None and measure is not measure_of(metric):
-        what = f"{metric.name} is {metric.expression} as the contract has it, and there is no {measure} of it"
+        defined = metric.expression if isinstance(metric, Metric) else metric.derivation
+        what = f"{metric.name} is {defined} as the contract has it, and there is no {measure} of it"
         return refuse(ReasonCode.SCHEMA_MISMATCH, what)
     about, by, filters = plan
     made = SemanticPlan(about, Measure.METRIC, None, by, tuple(filters), metric=metric.name)
-    fault = plan_fault(made, contract)
+    fault = metric_fault(made, contract) or plan_fault(made, contract)
     return made if fault is None else refuse(ReasonCode.SCHEMA_MISMATCH, fault)
