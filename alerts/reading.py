@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from alerts.groups import group_of
-from alerts.keeping import read_alert
+from alerts.keeping import as_group, group_alerts, read_alert
 from alerts.message import Message
 from alerts.routing import Target
 from alerts.states import AlertEvent, AlertState, DeliveryState
@@ -69,6 +69,13 @@ def alert_of(connection: sa.Connection, monitor: str) -> NamedAlert | None:
     """One monitor's alert, or an outage's; None before its first evaluation."""
     row = connection.execute(sa.select(alert).where(alert.c.monitor == monitor)).one_or_none()
     return None if row is None else _named(row)
+
+
+def open_groups(connection: sa.Connection, monitor: str) -> list[str]:
+    """The names of the alerts of a monitor's groups that fire, in the order of their numbers."""
+    found = group_alerts(connection, {monitor})
+    groups = [(as_group(name, kept).number, name) for name, kept in found.items() if kept.status.state.is_open]
+    return [name for _, name in sorted(groups)]
 
 
 def required_alert(connection: sa.Connection, monitor: str) -> NamedAlert:

@@ -93,12 +93,15 @@ def release_group(
     It ends with the next evaluation that does not find the group either.
 
     Returns:
-        The status, what is recorded, and how the group is followed from now on; nothing changes where it is there.
+        The status, what is recorded, and how the group is followed from now on, if it is; nothing where it is there.
     """
-    if not last.state.is_open or flagged is None or flagged.now is not MemberState.GONE:
+    # One that was only ever undecided is not followed once it is gone.
+    never_breached = flagged is None and last.kind is AlertKind.NO_DATA and last.clear is None
+    if not last.state.is_open or not (never_breached or (flagged is not None and flagged.now is MemberState.GONE)):
         return last, None, None
     status, change = told_again(replace(last, let_go=True), AlertEvent.RELEASED)
-    return status, replace(change, by=by, gone=1, muted=True), replace(flagged, breached=False)
+    let_go = None if flagged is None else replace(flagged, breached=False)
+    return status, replace(change, by=by, gone=1, muted=True), let_go
 
 
 def told_again(status: AlertStatus, event: AlertEvent) -> tuple[AlertStatus, AlertChange]:

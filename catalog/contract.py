@@ -11,6 +11,7 @@ from enum import StrEnum
 
 from catalog.datatypes import DataType
 from catalog.expressions.tree import Aggregate
+from catalog.metric_records import DerivedMetric, EmptyRule, MetricDisplay, NullRule
 from catalog.wording import DocumentedRefusal, GlossaryTerm, VerifiedQuery
 
 
@@ -74,6 +75,17 @@ class CensoredColumns:
 
 
 @dataclass(frozen=True, slots=True)
+class Domain:
+    """The values that should exist: those of a property, of this or of another object type."""
+
+    object: str
+    property: str
+
+    def __str__(self) -> str:
+        return f"{self.object}.{self.property}"
+
+
+@dataclass(frozen=True, slots=True)
 class Property:
     """One property of an object type; its name is the name of the view's column."""
 
@@ -99,6 +111,8 @@ class Property:
     """Whether sums of it mean something; None where the contract does not say."""
     display_scale: int | None = None
     """Digits after the point that a person is shown at least; never rounds."""
+    domain: Domain | None = None
+    """Where the values that it should have stand; None where the contract does not say."""
     sensitivity: Sensitivity = Sensitivity.NONE
     masked: bool = False
     """Whether monitors may use it although it is restricted: its values are then never shown."""
@@ -208,6 +222,17 @@ class Metric:
     """Properties by which it may be told apart; none named means any."""
     mandatory_filters: tuple[str, ...] = ()
     """Properties of the object type that whoever uses it holds to literals."""
+    grain: tuple[str, ...] = ()
+    """Keys of the object type below which it is not told apart; none named means any."""
+    additivity: Additivity | None = None
+    """Over what its values may be summed; None where the contract does not say."""
+    null_rule: NullRule = NullRule.IGNORE_AND_COUNT
+    empty_rule: EmptyRule | None = None
+    """None where the contract does not say, and of counts, which are 0 over no row."""
+    display: MetricDisplay | None = None
+    """None where the contract does not say."""
+    not_the_same_as: tuple[str, ...] = ()
+    """Names of metrics that it is taken for, and is not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +245,20 @@ class Identity:
 
 
 @dataclass(frozen=True, slots=True)
+class CalendarTable:
+    """A governed view whose rows are periods: what each is called, its days, and whose it is."""
+
+    object: str
+    label: str
+    start: str
+    """Property with the first day of a period."""
+    end: str
+    """Property with its last day."""
+    entity: str | None = None
+    """Property that says whose period it is; None where all share one calendar."""
+
+
+@dataclass(frozen=True, slots=True)
 class Calendar:
     """How the organisation names its days and years."""
 
@@ -228,6 +267,8 @@ class Calendar:
     week_start: str = "monday"
     time_zone: str = "UTC"
     """IANA name; times without an offset are read in it."""
+    table: CalendarTable | None = None
+    """Where the days of fiscal periods stand; None where arithmetic finds them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,6 +294,8 @@ class Contract:
     link_types: tuple[LinkType, ...]
     metrics: tuple[Metric, ...] = ()
     """Where there is any, a question measures by these alone."""
+    derived_metrics: tuple[DerivedMetric, ...] = ()
+    """Arithmetic over metrics, each behind those that it is made of."""
     glossary: tuple[GlossaryTerm, ...] = ()
     refusals: tuple[DocumentedRefusal, ...] = ()
     verified_queries: tuple[VerifiedQuery, ...] = ()
@@ -265,6 +308,15 @@ class Contract:
     def object_type(self, name: str) -> ObjectType | None:
         """The object type of that name, if there is one."""
         return next((item for item in self.object_types if item.name == name), None)
+
+    def metric(self, name: str) -> Metric | DerivedMetric | None:
+        """The metric of that name, derived or not, if there is one."""
+        return next((item for item in self.every_metric if item.name == name), None)
+
+    @property
+    def every_metric(self) -> tuple[Metric | DerivedMetric, ...]:
+        """The metrics, and then those that are derived from them."""
+        return (*self.metrics, *self.derived_metrics)
 
     def link(self, source: str, name: str) -> LinkType | None:
         """The link of that name that starts at the object type `source`, if there is one."""

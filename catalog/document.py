@@ -8,8 +8,10 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
+from catalog.calendar_document import CalendarTableModel
 from catalog.contract import Cardinality, Restates, Sensitivity
 from catalog.datatypes import TYPE_NAMES, DataType, parse_type
+from catalog.metric_document import MandatoryFilterModel, MetricModel
 from catalog.wording_document import GlossaryModel, RefusalModel, VerifiedQueryModel
 from trivet.faults import expected, refused
 from trivet.fields import Between, DurationText, Flag, Name, Prose, Text
@@ -41,6 +43,11 @@ View = Annotated[
     _pattern(_VIEW, "a view with its schema, such as ontology.employee_pay"),
     WithJsonSchema({"type": "string", "pattern": _VIEW}),
 ]
+DomainText = Annotated[
+    str,
+    _pattern(_VIEW, "an object type and its property, such as award_rate.classification"),
+    WithJsonSchema({"type": "string", "pattern": _VIEW}),
+]
 TypeText = Annotated[DataType, BeforeValidator(_read_type), WithJsonSchema({"type": "string", "examples": ["text"]})]
 
 
@@ -69,6 +76,8 @@ class CalendarModel(StrictModel):
     week_start: Literal["monday", "sunday", "saturday"] = "monday"
     time_zone: Text = "UTC"
     """IANA name such as Australia/Sydney; moments without an offset are read in it."""
+    table: CalendarTableModel | None = None
+    """Where the days of fiscal periods stand, if no arithmetic finds them."""
 
 
 class LimitsModel(StrictModel):
@@ -123,17 +132,11 @@ class PropertyModel(StrictModel):
     censored: CensoredModel | None = None
     non_negative: Flag = False
     display: DisplayModel | None = None
+    domain: DomainText | None = None
+    """The values that should exist, as object.property."""
     sensitivity: Sensitivity = Sensitivity.NONE
     monitor: Literal["masked"] | None = None
     """Lets monitors use a restricted property without showing its values."""
-
-
-class MandatoryFilterModel(StrictModel):
-    """A property that a question must hold to a value."""
-
-    property: Name
-    value: Literal["literal"]
-    """What holds it: literals that stand in the statement."""
 
 
 class ObjectTypeModel(StrictModel):
@@ -190,21 +193,6 @@ class LinkTypeModel(StrictModel):
     cardinality: Cardinality
     optional: Flag = False
     as_of: AsOfModel | None = None
-
-
-class MetricModel(StrictModel):
-    """A certified measure."""
-
-    name: Name
-    object: Name
-    expression: Text
-    """One aggregate over properties of the object type, such as sum(amount)."""
-    description: Prose = ""
-    unit: Text | None = None
-    synonyms: list[Text] = []
-    allowed_dimensions: list[Name] = []
-    """Properties, of any object type, by which it may be told apart; none named means any."""
-    mandatory_filters: list[MandatoryFilterModel] = []
 
 
 class ContractModel(StrictModel):

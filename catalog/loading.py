@@ -4,28 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import cast
 
+from catalog.calendar_rules import calendar_findings
 from catalog.contract import (
     Additivity,
     Calendar,
+    CalendarTable,
     CensoredColumns,
     Contract,
+    Domain,
     EffectiveDates,
     Identity,
     Limits,
     LinkType,
-    Metric,
     ObjectType,
     Property,
     PropertyRole,
     ProvenanceColumns,
 )
-from catalog.document import ContractModel, LinkTypeModel, MetricModel, ObjectTypeModel, PropertyModel
-from catalog.expressions.syntax import parse_operand
-from catalog.expressions.tree import Aggregate
+from catalog.document import CalendarModel, ContractModel, LinkTypeModel, ObjectTypeModel, PropertyModel
+from catalog.domain_rules import domain_findings
 from catalog.link_rules import link_findings
-from catalog.metric_rules import filter_findings, metric_findings
+from catalog.metric_loading import derived_metrics_of, metrics_of
+from catalog.metric_rules import MetricRules, filter_findings
 from catalog.object_rules import object_findings, unique_findings
 from catalog.wording import DocumentedRefusal, GlossaryTerm, VerifiedQuery
 from catalog.wording_document import RefusalModel, VerifiedQueryModel
@@ -87,17 +88,21 @@ def _section_findings(read: Sequence[tuple[Document, ContractModel]]) -> Iterabl
 
 def _reference_findings(read: Sequence[tuple[Document, ContractModel]]) -> Iterable[Finding]:
     objects = {item.name: item for _, model in read for item in model.object_types}
+    metrics = {item.name: item for _, model in read for item in model.metrics}
     seen_objects: dict[str, str] = {}
     seen_views: dict[str, str] = {}
     seen_links: dict[str, str] = {}
     seen_metrics: dict[str, str] = {}
     for document, model in read:
+        if model.calendar is not None:
+            yield from calendar_findings(document, model.calendar, objects)
         for index, item in enumerate(model.object_types):
             path = ("object_types", index)
             yield from unique_findings(document, (*path, "name"), item.name, seen_objects)
             yield from unique_findings(document, (*path, "view"), item.view, seen_views)
             yield from object_findings(document, path, item)
             yield from filter_findings(document, path, item.mandatory_filters, item)
+            yield from domain_findings(document, path, item, objects)
         for index, link in enumerate(model.link_types):
             link_path = ("link_types", index)
             yield from unique_findings(
@@ -107,7 +112,7 @@ def _reference_findings(read: Sequence[tuple[Document, ContractModel]]) -> Itera
         for index, metric in enumerate(model.metrics):
             metric_path = ("metrics", index)
             yield from unique_findings(document, (*metric_path, "name"), metric.name, seen_metrics)
-            yield from metric_findings(document, metric_path, metric, objects)
+            yield from MetricRules(document, metric_path, objects, metrics).findings(metric)
 
 
 def _contract(read: Sequence[tuple[Document, ContractModel]]) -> Contract:
@@ -116,6 +121,8 @@ def _contract(read: Sequence[tuple[Document, ContractModel]]) -> Contract:
     identity = next((model.identity for model in models if model.identity is not None), None)
     calendar = next((model.calendar for model in models if model.calendar is not None), None)
     limits = next((model.limits for model in models if model.limits is not None), None)
+    listed = [item for model in models for item in model.metrics]
+    objects = {item.name: item for model in models for item in model.object_types}
     text = canonical_json(_content([document for document, _ in read]))
     return Contract(
         id=header.id,
@@ -124,12 +131,13 @@ def _contract(read: Sequence[tuple[Document, ContractModel]]) -> Contract:
         hash=sha256_hex(text),
         object_types=tuple(_object_type(item) for model in models for item in model.object_types),
         link_types=tuple(_link_type(item) for model in models for item in model.link_types),
-        metrics=tuple(_metric(item) for model in models for item in model.metrics),
+        metrics=metrics_of(listed),
+        derived_metrics=derived_metrics_of(listed, objects),
         glossary=tuple(_terms(models)),
         refusals=tuple(_refusal(item) for model in models for item in model.refusals),
         verified_queries=tuple(_verified(item) for model in models for item in model.verified_queries),
         identity=Identity(identity.subject_name, tuple(identity.aliases), identity.statement) if identity else None,
-        calendar=Calendar(**calendar.model_dump()) if calendar else Calendar(),
+        calendar=_calendar(calendar) if calendar else Calendar(),
         limits=Limits(**limits.model_dump()) if limits else Limits(),
         text=text.decode("utf-8"),
     )
@@ -177,23 +185,15 @@ def _property(model: PropertyModel) -> Property:
         role=PropertyRole(model.role) if model.role else None,
         additivity=Additivity(model.additivity) if model.additivity else None,
         display_scale=model.display.scale if model.display else None,
+        domain=Domain(*model.domain.split(".")) if model.domain else None,
         sensitivity=model.sensitivity,
         masked=model.monitor == "masked",
     )
 
 
-def _metric(model: MetricModel) -> Metric:
-    return Metric(
-        name=model.name,
-        object_type=model.object,
-        expression=model.expression,
-        aggregate=cast(Aggregate, parse_operand(model.expression)),  # `metric_rules` saw to it.
-        description=model.description,
-        unit=model.unit,
-        synonyms=tuple(model.synonyms),
-        allowed_dimensions=tuple(model.allowed_dimensions),
-        mandatory_filters=tuple(item.property for item in model.mandatory_filters),
-    )
+def _calendar(model: CalendarModel) -> Calendar:
+    table = CalendarTable(**model.table.model_dump()) if model.table else None
+    return Calendar(model.fiscal_year_start_month, model.fiscal_year_label, model.week_start, model.time_zone, table)
 
 
 def _terms(models: Sequence[ContractModel]) -> Iterable[GlossaryTerm]:

@@ -16,7 +16,7 @@ from alerts.delivery import DeliveryReport
 from alerts.message import probe_message
 from alerts.notifiers.port import Notice, Sent
 from alerts.outages import PREFIX
-from alerts.reading import Delivery, NamedAlert, alerts_of, deliveries, required_alert
+from alerts.reading import Delivery, NamedAlert, alerts_of, deliveries, open_groups, required_alert
 from alerts.reminders import acknowledge_alert, release_members
 from alerts.routing import Target
 from alerts.states import AlertKind, DeliveryState
@@ -37,6 +37,7 @@ from worker.bootstrap import Wiring
 from worker.stores import read_only, store_clock
 
 _LONGEST_ABOUT = 100
+_MOST_GROUPS = 20
 _ABOUT = {None: "—", AlertKind.UNJUDGED: "was breach, now unjudged"}
 
 
@@ -74,9 +75,11 @@ def show(invocation: Invocation, monitor: str, last: int) -> int:
     with read_only(store).connect() as connection:
         found = required_alert(connection, monitor)
         told = deliveries(connection, monitor, last)
+        groups = open_groups(connection, monitor)
         accepted = acceptances_of(connection, {monitor}, now)
     if invocation.output.as_json:
         listed = {
+            "groups": groups,
             "acceptances": [item.to_json() for item in accepted],
             "deliveries": [_delivery_json(item) for item in told],
         }
@@ -90,6 +93,9 @@ def show(invocation: Invocation, monitor: str, last: int) -> int:
         invocation.output.print(visible(line))
     for item in accepted:
         invocation.output.print(Text(visible(f"{item.key_words()} is {item.words()}")))
+    if groups:
+        names = ", ".join(groups[:_MOST_GROUPS]) + (", …" if len(groups) > _MOST_GROUPS else "")
+        invocation.output.print(f"{len(groups):,} of its groups fire by themselves: {names}")
     if told:
         columns = ["what", "receiver", "state", "attempts", "next attempt", "last error"]
         invocation.output.table(columns, [_delivery_row(item) for item in told], title="deliveries")

@@ -45,7 +45,7 @@ class Figures:
     outbox: int
     """Notices that wait to be sent."""
     outbox_age: float | None
-    """Of the oldest of them."""
+    """Of the oldest of them, but for those that wait for others of their group."""
     breakdowns: int
     """Addresses that alerts were given up for and that took none since, or that are sent none."""
     tick_age: float | None
@@ -76,7 +76,7 @@ def read_figures(connection: sa.Connection, now: datetime, lease: timedelta) -> 
     """
     due, running, late = _slots(connection, now, lease)
     waiting, oldest = connection.execute(
-        sa.select(sa.func.count(), sa.func.min(outbox.c.created_at)).where(
+        sa.select(sa.func.count(), sa.func.min(outbox.c.created_at).filter(~_waits_for_others(now))).where(
             outbox.c.state.in_(_WAITING),
             # Its notices are counted.
             outbox.c.event != AlertEvent.GATHERED.value,
@@ -136,6 +136,12 @@ def _slots(connection: sa.Connection, now: datetime, lease: timedelta) -> tuple[
 def _leases_ended(fence: int, state: str | None) -> int:
     """Each claim but the last one came to nothing; of a slot that was given up, the last one too."""
     return fence if state == SlotState.QUARANTINED else max(0, fence - 1)
+
+
+def _waits_for_others(now: datetime) -> sa.ColumnElement[bool]:
+    """Whether a notice is not due yet, because its route gathers it with others."""
+    first = sa.and_(outbox.c.state == DeliveryState.PENDING.value, outbox.c.attempts == 0)
+    return sa.and_(first, outbox.c.group_key.is_not(None), outbox.c.next_attempt > utc_text(now))
 
 
 def _age(now: datetime, text: str) -> float:

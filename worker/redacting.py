@@ -26,7 +26,13 @@ from worker.tables import evaluation, measure, member
 
 ERASED_MESSAGE = '{"redacted":true}'
 """What stands in the outbox in place of a message that named what was erased."""
-_ENDED = (DeliveryState.DELIVERED.value, DeliveryState.FAILED.value, DeliveryState.UNKNOWN.value)
+# What is part of a gathered message is not read any more.
+_SPENT = (
+    DeliveryState.DELIVERED.value,
+    DeliveryState.FAILED.value,
+    DeliveryState.UNKNOWN.value,
+    DeliveryState.GATHERED.value,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +61,7 @@ def redact_member(store: sa.Engine, evaluation_id: str, ordinal: int, by: str, r
         if key is not None:
             _redact_moves(connection, evaluation_id, json.loads(key), by, reason, now)
         told = outbox.c.payload.contains(evaluation_id, autoescape=True)
-        emptied = sa.update(outbox).where(told, outbox.c.state.in_(_ENDED)).values(payload=ERASED_MESSAGE)
+        emptied = sa.update(outbox).where(told, outbox.c.state.in_(_SPENT)).values(payload=ERASED_MESSAGE)
         kept = alert.c.message.contains(evaluation_id, autoescape=True)
         connection.execute(sa.update(alert).where(kept).values(message=None))
         return Redaction(entry, connection.execute(emptied).rowcount)

@@ -57,6 +57,8 @@ class Measures:
     contract: Contract
     grain: Grain
     _forms: dict[str, Metric] = field(default_factory=dict)
+    _handed: dict[tuple[int, str, str], bool] = field(default_factory=dict)
+    """Whether a column of a query is a metric; else a chain of set operations takes twice as long for each."""
 
     def all_of(self, statement: Statement) -> Iterator[Measured]:
         """Every aggregate of every scope."""
@@ -70,6 +72,10 @@ class Measures:
         if not self._forms:
             self._forms.update({form_of(metric): metric for metric in reversed(self.contract.metrics)})
         return next((self._forms[form] for form in self._forms_of(scope, aggregate) if form in self._forms), None)
+
+    def is_metric(self, scope: Scope, aggregate: exp.Expr, metric: Metric) -> bool:
+        """Whether an aggregate is that metric."""
+        return form_of(metric) in self._forms_of(scope, aggregate)
 
     def is_value(self, scope: Scope, value: exp.Expr, metric: Metric) -> bool:
         """Whether a value is a metric: its aggregate, rounded at most, or a sum of such sums, or one handed on."""
@@ -90,6 +96,26 @@ class Measures:
         source = graph.sources.get(column.table) if isinstance(column, exp.Column) else None
         summed = metric.aggregate.function is AggregateFunction.SUM
         return summed and source is not None and column is not None and self._hands_on(source, column.name, metric)
+
+    def counted_otherwise(self, scope: Scope, aggregate: exp.Expr) -> Metric | None:
+        """The metric that counts, each once, what a COUNT counts as often as it stands there."""
+        if not isinstance(aggregate, exp.Count) or is_distinct(aggregate):
+            return None
+        known = self.grain.graph(scope).sources
+        if isinstance(aggregate.this, exp.Star):
+            read = [object_of(source, self.contract) for source in known.values() if isinstance(source, exp.Table)]
+            places = [(item.name, "") for item in read if item is not None] if len(read) == len(known) == 1 else []
+        else:
+            leaf = aggregate.this.unnest()
+            source = known.get(leaf.table) if isinstance(leaf, exp.Column) else None
+            found = origin(source, leaf.name, self.contract) if source is not None else None
+            places = [(found.object_type.name, found.column)] if found is not None else []
+        for metric in self.contract.metrics:
+            counts = metric.grain and metric.aggregate.function is AggregateFunction.COUNT_DISTINCT
+            for name, column in places if counts else ():
+                if name == metric.object_type and column in ("", *(key.lower() for key in metric.grain)):
+                    return metric
+        return None
 
     def is_count_of_groups(self, scope: Scope, aggregate: exp.Expr) -> bool:
         """Whether COUNT counts the groups or distinct rows of one inner query, which have no metric of their own."""
@@ -140,14 +166,20 @@ class Measures:
     def _hands_on(self, source: Source, column: str, metric: Metric) -> bool:
         if isinstance(source, exp.Table):
             return False
+        place = (id(source.expression), column.lower(), metric.name)
+        if place not in self._handed:
+            self._handed[place] = self._is_handed(source, column.lower(), metric)
+        return self._handed[place]
+
+    def _is_handed(self, source: Scope, column: str, metric: Metric) -> bool:
         names = output_names(source.expression)
-        if names.count(column.lower()) != 1:
+        if names.count(column) != 1:
             return False
         for branch in branches(source):
             query = branch.expression
             if not isinstance(query, exp.Select) or len(query.selects) != len(names):
                 return False
-            if not self.is_value(branch, query.selects[names.index(column.lower())], metric):
+            if not self.is_value(branch, query.selects[names.index(column)], metric):
                 return False
         return True
 

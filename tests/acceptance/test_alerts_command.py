@@ -226,6 +226,16 @@ def test_a_test_of_an_unknown_receiver_names_the_nearest(workspace: Path) -> Non
     assert (ended.code, "did you mean 'desk'?" in ended.err) == (64, True)
 
 
+GROUPED = """\
+monitors:
+  - id: warm
+    title: Too warm
+    object: reading
+    group_by: [reading_id]
+    breach_when: max(temperature) > 5
+    alert_per: group
+    notify: [screen]
+"""
 BY = ("--owner", "kim", "--reason", "the export is rebuilt")
 
 
@@ -247,6 +257,27 @@ def test_of_a_silenced_monitor_nobody_is_told_until_somebody_ends_it(small: Path
     assert trivet("ledger", "verify", at=small).code == 0
     again = trivet("alerts", "unsilence", "reading-too-warm", *BY, at=small)
     assert (again.code, again.err) == (64, "no silence holds or is to come for reading-too-warm\n")
+
+
+def test_a_group_is_named_where_its_alert_is_told_listed_taken_on_and_silenced(small: Path) -> None:
+    append_to(small / "trivet.yaml", "receivers: {screen: {stdout: true}}\n")
+    (small / "monitors" / "example.yaml").write_text(GROUPED, "utf-8")
+    told = trivet("evaluate", at=small).out
+    assert "[warning] Too warm (reading_id R2): breach" in told
+    assert "Take it on: trivet alerts ack 'warm#1' --owner NAME" in told
+    listed = {item["monitor"]: item for item in trivet("alerts", "list", "--json", at=small).documents}
+    assert {name: (item["state"], item["group"]) for name, item in listed.items()} == {
+        "warm": ("quiet", None),
+        "warm#1": ("firing", {"reading_id": "R2"}),
+        "warm#2": ("firing", {"reading_id": "R3"}),
+    }
+    assert "2 of its groups fire by themselves: warm#1, warm#2" in trivet("alerts", "show", "warm", at=small).out
+    (made,) = trivet("alerts", "silence", "warm#2", *BY, "--until", "8h", "--json", at=small).document["silences"]
+    assert made["monitor"] == "warm#2"
+    assert trivet("alerts", "silence", "warm#3", *BY, "--until", "8h", at=small).code == 64
+    taken = trivet("alerts", "ack", "warm#1", "--owner", "kim", "--json", at=small).document
+    assert (taken["monitor"], taken["acknowledged_by"]) == ("warm#1", "kim")
+    assert "about: breach; reading_id R2" in trivet("alerts", "show", "warm#1", at=small).out
 
 
 def test_a_maintenance_window_that_is_to_come_silences_nothing_yet(small: Path) -> None:

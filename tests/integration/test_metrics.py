@@ -175,6 +175,17 @@ def test_the_outbox_has_a_size_and_an_age_as_long_as_something_waits(scheduled: 
     found = scraped()
     assert (found["outbox_waiting"], found["outbox_age_seconds"]) == (2, 30)
     with scheduled.store.begin() as connection:
+        # The first waits for others now, and the second is part of the third, a gathered message.
+        later = {"group_key": "{}", "next_attempt": utc_text(scheduled.clock.now() + timedelta(seconds=1))}
+        connection.execute(sa.update(outbox).where(outbox.c.alert_key == "0").values(later))
+        connection.execute(
+            sa.update(outbox).where(outbox.c.alert_key == "1").values(state=DeliveryState.GATHERED.value)
+        )
+        message = {"state": DeliveryState.ATTEMPTING.value, "event": "gathered"}
+        connection.execute(sa.update(outbox).where(outbox.c.alert_key == "2").values(message))
+    found = scraped()
+    assert (found["outbox_waiting"], found["outbox_age_seconds"]) == (2, 29)
+    with scheduled.store.begin() as connection:
         connection.execute(sa.update(outbox).values(state=DeliveryState.DELIVERED.value))
     found = scraped()
     assert (found["outbox_waiting"], "outbox_age_seconds" in found) == (0, False)

@@ -148,7 +148,9 @@ class Groups:
             if chosen not in (None, letter(key)) or ("clock" in step.raw and key in self.covered):
                 continue
             if "release" in step.raw:
-                status, change, flag = release_group(group.status, self.flagged.get(key), step.raw["release"])
+                known = self.flagged.get(key)
+                followed = known if known is not None and known.is_followed else None
+                status, change, flag = release_group(group.status, followed, step.raw["release"])
                 self.flagged |= {} if flag is None else {key: flag}
                 changes = (change,) if change else ()
             else:

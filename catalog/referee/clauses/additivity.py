@@ -20,13 +20,19 @@ from catalog.referee.aggregates import (
     own_nodes,
 )
 from catalog.referee.certified import Clause
+from catalog.referee.grain import Grain
 from catalog.referee.join_graph import JoinGraph, join_graph
 from catalog.referee.lineage import Origin, origin
+from catalog.referee.measures import Measures
 from catalog.referee.statement import Objection, Statement
 
 
 def additivity(statement: Statement, contract: Contract) -> Objection | None:
-    """No sum of rates, none of balances over time, no sum or average of identifiers, averages or distinct counts."""
+    """No sum of rates, none of balances over time, no sum or average of identifiers, averages or distinct counts.
+
+    What a metric says of itself counts as what a property does.
+    """
+    measures = Measures(contract, Grain(contract))
     for scope in statement.scopes:
         if not isinstance(scope.expression, exp.Select):
             continue
@@ -35,6 +41,7 @@ def additivity(statement: Statement, contract: Contract) -> Objection | None:
             if is_picking(aggregate) or isinstance(aggregate, exp.Count | exp.CountIf | exp.GroupConcat):
                 continue
             fault = _reaggregated(aggregate, graph) or _summed(aggregate, scope, graph, contract)
+            fault = fault or _measured(aggregate, scope, graph, measures)
             if fault is not None:
                 return statement.objection(Clause.ADDITIVITY, fault, aggregate)
     return None
@@ -90,6 +97,23 @@ def _summed(aggregate: exp.Expr, scope: Scope, graph: JoinGraph, contract: Contr
             return f"'{part.name}' is non_additive: it has no sum"
         if part.additivity is Additivity.SEMI_ADDITIVE and not _at_one_time(leaf, scope, graph, found.object_type):
             return f"'{part.name}' is semi_additive: group by its date, or ask for one date"
+    return None
+
+
+def _measured(aggregate: exp.Expr, scope: Scope, graph: JoinGraph, measures: Measures) -> str | None:
+    """Why a metric has no such sum."""
+    strict = [item for item in measures.contract.metrics if item.additivity not in (None, Additivity.ADDITIVE)]
+    if not strict or not isinstance(aggregate, exp.Sum):
+        return None
+    for metric in strict:
+        if measures.is_metric(scope, aggregate, metric):
+            semi = metric.additivity is Additivity.SEMI_ADDITIVE
+            item = measures.contract.object_type(metric.object_type)
+            read = [leaf for leaf in leaves(aggregate) if isinstance(leaf, exp.Column)]
+            if semi and item is not None and not all(_at_one_time(leaf, scope, graph, item) for leaf in read):
+                return f"metric '{metric.name}' is semi_additive: group by its date, or ask for one date"
+        elif measures.is_value(scope, aggregate, metric):
+            return f"metric '{metric.name}' is {metric.additivity}: what groups come to is not summed again"
     return None
 
 

@@ -7,12 +7,15 @@ from collections.abc import Iterator
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
-from catalog.contract import Contract
+from catalog.contract import Contract, Metric
+from catalog.metric_records import DerivedMetric, EmptyRule
 from catalog.referee.aggregates import is_picking, own_nodes
 from catalog.referee.certified import Clause
+from catalog.referee.derived import Derived, rounded_off
 from catalog.referee.grain import Grain
 from catalog.referee.join_graph import literal_of
 from catalog.referee.measures import Measured, Measures
+from catalog.referee.metric_words import certified_sql
 from catalog.referee.statement import Objection, Statement
 
 SCALES = frozenset({"1", "10", "100", "1000", "1000000", "1000000000"})
@@ -24,13 +27,15 @@ def certified_metric(statement: Statement, contract: Contract) -> Objection | No
 
     MIN, MAX, BOOL_AND and BOOL_OR give a value that some row has; COUNT(DISTINCT ...) of what is no figure counts
     values, and COUNT over groups counts groups: none of them is a measure. A figure is not added to, and is scaled by
-    powers of ten alone.
+    powers of ten alone. Where the contract says so, nothing stands in for a sum of nothing, and a metric is rounded to
+    the digits that are shown. COUNT of what a metric counts at another grain is left to `required_grain`.
     """
     if not contract.metrics:
         return None
     measures = Measures(contract, Grain(contract))
+    derived = Derived(contract, measures)
     for found in measures.all_of(statement):
-        if found.metric is None and not _is_no_measure(found, measures):
+        if found.metric is None and not _is_no_measure(found, measures, derived):
             message = f"{type(found.aggregate).__name__.upper()} of that is no metric of the contract"
             return statement.objection(
                 Clause.CERTIFIED_METRIC, message, found.aggregate, suggestion=_instead(found, contract)
@@ -38,22 +43,41 @@ def certified_metric(statement: Statement, contract: Contract) -> Objection | No
         if (changed := _changed(found.aggregate)) is not None:
             message = "a metric is not changed by a figure that the statement brings along"
             return statement.objection(Clause.CERTIFIED_METRIC, message, changed)
-    return _misnamed(statement, measures)
+        if found.metric is not None and (filled := _filled(found.aggregate, found.metric)) is not None:
+            message = f"nothing stands in for '{found.metric.name}' over no row: its empty_rule is no_data"
+            return statement.objection(Clause.CERTIFIED_METRIC, message, filled)
+    return _misnamed(statement, derived)
 
 
 def metrics_used(statement: Statement, contract: Contract) -> list[str]:
     """The names of the metrics that a resolved statement takes, sorted."""
     measures = Measures(contract, Grain(contract))
-    return sorted({found.metric.name for found in measures.all_of(statement) if found.metric is not None})
+    taken = {found.metric.name for found in measures.all_of(statement) if found.metric is not None}
+    named = {metric.name.lower(): metric.name for metric in contract.derived_metrics}
+    outputs = {part.alias_or_name.lower() for _, part in _outputs(statement)} if named else set()
+    return sorted(taken | {named[name] for name in outputs & named.keys()})
 
 
-def _is_no_measure(found: Measured, measures: Measures) -> bool:
+def _is_no_measure(found: Measured, measures: Measures, derived: Derived) -> bool:
     return (
         is_picking(found.aggregate)
         or measures.is_count_of_values(found.scope, found.aggregate)
         or measures.is_count_of_groups(found.scope, found.aggregate)
         or measures.is_sum_of_measures(found.scope, found.aggregate)
+        or derived.is_mean(found.scope, found.aggregate)
+        or measures.counted_otherwise(found.scope, found.aggregate) is not None
     )
+
+
+def _filled(aggregate: exp.Expr, metric: Metric) -> exp.Expr | None:
+    """The COALESCE that puts a figure of the statement's own in the place of nothing, where the contract says no."""
+    if metric.empty_rule is not EmptyRule.NO_DATA:
+        return None
+    node = aggregate.parent
+    while isinstance(node, exp.Paren | exp.Filter | exp.Window | exp.Round | exp.Cast):
+        node = node.parent
+    filled = isinstance(node, exp.Coalesce) and all(_is_constant(value) for value in node.expressions)
+    return node if filled else None
 
 
 def _changed(aggregate: exp.Expr) -> exp.Expr | None:
@@ -89,19 +113,48 @@ def _plain(number: str) -> str:
     return number.rstrip("0").rstrip(".") if "." in number else number
 
 
-def _misnamed(statement: Statement, measures: Measures) -> Objection | None:
-    named = {metric.name.lower(): metric for metric in measures.contract.metrics}
-    columns = {part.lower() for item in measures.contract.object_types for part in item.columns}
+def _misnamed(statement: Statement, derived: Derived) -> Objection | None:
+    contract = derived.contract
+    named = {metric.name.lower(): metric for metric in contract.every_metric}
+    columns = {part.lower() for item in contract.object_types for part in item.columns}
     for scope, part in _outputs(statement):
         metric = named.get(part.alias_or_name.lower())
         if metric is None or metric.name.lower() in columns:
-            continue
-        if not measures.is_value(scope, part, metric):
-            message = (
-                f"it bears the name of metric '{metric.name}', which is {metric.expression} of {metric.object_type}"
-            )
-            return statement.objection(Clause.CERTIFIED_METRIC, message, part)
+            message, suggestion = _taken_for(scope, part, derived), None
+        else:
+            message = _wrongly_named(scope, part, metric, derived)
+            suggestion = f"{certified_sql(metric, contract)} AS {metric.name}"
+        if message is not None:
+            return statement.objection(Clause.CERTIFIED_METRIC, message, part, suggestion=suggestion)
     return None
+
+
+def _wrongly_named(scope: Scope, part: exp.Expr, metric: Metric | DerivedMetric, derived: Derived) -> str | None:
+    bears = f"it bears the name of metric '{metric.name}', which is"
+    if isinstance(metric, DerivedMetric):
+        fits = derived.is_value(scope, part, metric)
+        return None if fits else f"{bears} {metric.derivation}, each part over the same rows"
+    if not derived.measures.is_value(scope, part, metric):
+        return f"{bears} {metric.expression} of {metric.object_type}"
+    if metric.display is not None and isinstance(rounded_off(part.unalias(), metric.display), exp.Round):
+        return f"{bears} shown with other digits after the point"
+    return None
+
+
+def _taken_for(scope: Scope, part: exp.Expr, derived: Derived) -> str | None:
+    """What is wrong with a name that holds that of a metric which the value is said not to be."""
+    words, contract = f"_{part.alias_or_name.lower()}_", derived.contract
+    for metric in contract.every_metric:
+        for other in metric.not_the_same_as:
+            if f"_{other.lower()}_" in words and _is(scope, part, metric, derived):
+                return f"it is '{metric.name}', which is not the same as '{other}', whose name it bears"
+    return None
+
+
+def _is(scope: Scope, part: exp.Expr, metric: Metric | DerivedMetric, derived: Derived) -> bool:
+    if isinstance(metric, Metric):
+        return derived.measures.is_value(scope, part, metric)
+    return derived.is_value(scope, part, metric)
 
 
 def _outputs(statement: Statement) -> Iterator[tuple[Scope, exp.Expr]]:
@@ -116,4 +169,14 @@ def _instead(found: Measured, contract: Contract) -> str | None:
     views = {f"{table.db}.{table.name}".lower() for table in tables}
     near = {item.name for item in contract.object_types if item.view.lower() in views}
     listed = [f"{metric.name} = {metric.expression}" for metric in contract.metrics if metric.object_type in near]
+    if isinstance(found.aggregate, exp.Avg):
+        listed = [*_means(near, contract), *listed]
     return ", ".join(listed[:5]) or None
+
+
+def _means(near: set[str], contract: Contract) -> Iterator[str]:
+    """The derived metrics over these object types, which an average is most often meant for."""
+    for metric in contract.derived_metrics:
+        parts = [contract.metric(name) for name in metric.derivation.parts]
+        if all(isinstance(part, Metric) and part.object_type in near for part in parts):
+            yield f"{metric.name} = {certified_sql(metric, contract)}"
