@@ -13,6 +13,7 @@ from alerts.accepting import acceptances_of
 from alerts.breakdowns import disabled_addresses, forget
 from alerts.breakdowns import enable as enable_receiver
 from alerts.delivery import DeliveryReport
+from alerts.groups import MARK
 from alerts.message import probe_message
 from alerts.notifiers.port import Notice, Sent
 from alerts.outages import PREFIX
@@ -76,7 +77,9 @@ def show(invocation: Invocation, monitor: str, last: int) -> int:
         found = required_alert(connection, monitor)
         told = deliveries(connection, monitor, last)
         groups = open_groups(connection, monitor)
-        accepted = acceptances_of(connection, {monitor}, now)
+        accepted = acceptances_of(connection, {monitor.partition(MARK)[0]}, now)
+    if found.group is not None:
+        accepted = [item for item in accepted if item.to_json()["key"] == found.group]
     if invocation.output.as_json:
         listed = {
             "groups": groups,
