@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from catalog.contract import Contract, Domain, ObjectType, Property, Sensitivity
@@ -19,7 +19,7 @@ from resolver.running import run_own
 from resolver.state import Parts, Weighed
 from resolver.vocabulary import Linked
 from trivet.canonical import Json
-from trivet.verdicts import Cause, Reason, badge
+from trivet.verdicts import Reason, badge
 
 MOST_PLACES = 100
 """Places of provenance that an outcome shows at most."""
@@ -132,24 +132,14 @@ def _of_plan(plan: SemanticPlan, parts: Parts) -> Absence:
 
 def _misread(plan: SemanticPlan, statements: PlanSql, parts: Parts) -> str | None:
     """What a metric took in although it is no value: its aggregate is the view's, which knows NULL alone."""
-    if statements.complement_causes is None:
+    if statements.complement_misread is None:
         return None
-    table = run_own(statements.complement_causes, parts.contract, parts.engine)
-    left_out = {None, Cause.NULL.value, *_left_out_by_metric(plan, parts.contract)}
-    odd = {str(cause): int(str(count)) for cause, count in table.rows if cause not in left_out}
+    table = run_own(statements.complement_misread, parts.contract, parts.engine)
+    odd = {str(cause): int(str(count)) for cause, count in table.rows}
     if not odd:
         return None
     told = ", ".join(f"{count} {cause}" for cause, count in odd.items())
     return f"the view has cells that are no values ({told}), and {plan.metric} as certified cannot leave them out"
-
-
-def _left_out_by_metric(plan: SemanticPlan, contract: Contract) -> Iterator[str]:
-    """What a metric's aggregate leaves out by itself: NaN and infinity, unless a filter or a group takes them in."""
-    object_type = contract.object_type(plan.object)
-    names = [*(item.property for item in plan.filters), *([plan.by] if plan.by else [])]
-    declared = [object_type.find_property(name) for name in names] if object_type else []
-    if not any(item is not None and item.type.kind is Kind.DOUBLE for item in declared):
-        yield Cause.NOT_FINITE.value
 
 
 def _of_sql(sql: str, parts: Parts) -> Absence:
