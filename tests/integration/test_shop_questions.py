@@ -164,6 +164,19 @@ def test_a_model_is_told_of_metrics_and_words(contract: Contract) -> None:
     assert '"metric"' in json.dumps(response_format(contract, ()))
 
 
+def test_a_model_is_told_of_nothing_restricted_under_any_name(contract: Contract) -> None:
+    lines = contract.object_types[0]
+    closed = [
+        replace(item, sensitivity=Sensitivity.RESTRICTED) if item.name in ("amount", "region") else item
+        for item in lines.properties
+    ]
+    restricted = replace(contract, object_types=(replace(lines, properties=tuple(closed)), *contract.object_types[1:]))
+    for told in (json.dumps(messages("?", restricted, ())), json.dumps(response_format(restricted, ()))):
+        assert [word for word in ("amount", "region", "territory", "gross_revenue", "turnover") if word in told] == []
+        assert "tip" in told
+    assert "territory" in json.dumps(messages("?", contract, ()))
+
+
 DURING = {"property": "sold_on", "operator": "during", "values": ["FY2024"]}
 OF_UMBER = {"property": "company", "operator": "=", "values": ["Umber"]}
 
