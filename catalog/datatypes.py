@@ -47,6 +47,19 @@ class DataType:
         return self.kind in (Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE)
 
     @property
+    def engine_name(self) -> str | None:
+        """The engine's type of the same values, of numbers and dates; None of the others."""
+        match self.kind:
+            case Kind.INTEGER:
+                return "BIGINT"
+            case Kind.DECIMAL:
+                return f"DECIMAL({self.precision}, {self.scale})"
+            case Kind.DOUBLE | Kind.DATE:
+                return self.kind.value.upper()
+            case _:
+                return None
+
+    @property
     def exact_digits(self) -> tuple[int, int] | None:
         """Digits before and after the point, where the type is exact; None for the others."""
         if self.kind is Kind.INTEGER:

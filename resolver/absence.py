@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from catalog.contract import Contract, Domain, ObjectType, Property, Sensitivity
 from catalog.datatypes import Kind
 from catalog.metric_records import NullRule
 from resolver.drafting import NAMED
-from resolver.measuring import bases_of, find_metric
-from resolver.outcome import Absence, ResultTable, cell_json
+from resolver.measuring import bases_of, find_metric, measure_of
+from resolver.outcome import Absence, ResultTable, cell_json, cell_text
 from resolver.plan import Filter, Measure, Operator, SemanticPlan
-from resolver.plan_sql import PlanSql, causes_sql, plan_sql
+from resolver.plan_sql import PlanSql, causes_sql, plan_sql, rows_sql
 from resolver.running import run_own
-from resolver.state import Parts, Weighed
+from resolver.state import Parts, Ran, Weighed
 from resolver.vocabulary import Linked
 from trivet.canonical import Json
-from trivet.verdicts import Cause, Reason, badge
+from trivet.verdicts import Reason, badge
 
 MOST_PLACES = 100
 """Places of provenance that an outcome shows at most."""
@@ -36,7 +37,9 @@ def absence_of(winner: Weighed, parts: Parts) -> Absence:
     """
     proposed = winner.candidate.proposed
     if isinstance(proposed, SemanticPlan):
-        return _of_plan(proposed, parts)
+        found = _of_plan(proposed, parts)
+        table = winner.fate.table if isinstance(winner.fate, Ran) else None
+        return found if table is None else _with_expected(found, proposed, table, parts)
     return _of_sql(winner.sql or "", parts)
 
 
@@ -127,29 +130,43 @@ def _of_plan(plan: SemanticPlan, parts: Parts) -> Absence:
     keys = [" ".join(str(cell) for cell in row[:-2]) for row in table.rows]
     total = sum(reasons.values())
     misread = _misread(plan, statements, parts)
-    return Absence(badge(0, total), dict(sorted(reasons.items())), tuple(keys[:NAMED]), misread)
+    return Absence(badge(0, total), dict(sorted(reasons.items())), tuple(keys[:NAMED]), misread=misread)
+
+
+def _with_expected(absence: Absence, plan: SemanticPlan, table: ResultTable, parts: Parts) -> Absence:
+    """The absence with the groups that the domain of a grouping lists and the answer has not.
+
+    A count of such a group is 0 and hides nothing; any other figure of it is missing.
+    """
+    object_type, metric = parts.contract.object_type(plan.object), find_metric(parts.contract, plan.metric)
+    declared = object_type.find_property(plan.by) if object_type is not None and plan.by is not None else None
+    domain = _open_domain(declared, parts.contract) if declared is not None else None
+    listing = parts.contract.object_type(domain.object) if domain is not None else None
+    counts = plan.measure is Measure.COUNT or (metric is not None and measure_of(metric) is Measure.COUNT)
+    if domain is None or listing is None or counts or table.truncated:
+        return absence
+    # Of a plan that filters by the dimension itself the other groups are not asked for.
+    if any(item.property == plan.by for item in plan.filters):
+        return absence
+    listed = run_own(rows_sql(listing, (domain.property,), (), parts.contract), parts.contract, parts.engine)
+    there = {row[0] for row in table.rows}
+    gone = [cell_text(row[0]) for row in listed.rows if row[0] is not None and row[0] not in there]
+    if not gone or listed.truncated:
+        return absence
+    reasons = dict(sorted({**absence.reasons, Reason.LEFT_MISSING.value: len(gone)}.items()))
+    return replace(absence, badge=badge(0, sum(reasons.values())), reasons=reasons, expected=tuple(gone))
 
 
 def _misread(plan: SemanticPlan, statements: PlanSql, parts: Parts) -> str | None:
     """What a metric took in although it is no value: its aggregate is the view's, which knows NULL alone."""
-    if statements.complement_causes is None:
+    if statements.complement_misread is None:
         return None
-    table = run_own(statements.complement_causes, parts.contract, parts.engine)
-    left_out = {None, Cause.NULL.value, *_left_out_by_metric(plan, parts.contract)}
-    odd = {str(cause): int(str(count)) for cause, count in table.rows if cause not in left_out}
+    table = run_own(statements.complement_misread, parts.contract, parts.engine)
+    odd = {str(cause): int(str(count)) for cause, count in table.rows}
     if not odd:
         return None
     told = ", ".join(f"{count} {cause}" for cause, count in odd.items())
     return f"the view has cells that are no values ({told}), and {plan.metric} as certified cannot leave them out"
-
-
-def _left_out_by_metric(plan: SemanticPlan, contract: Contract) -> Iterator[str]:
-    """What a metric's aggregate leaves out by itself: NaN and infinity, unless a filter or a group takes them in."""
-    object_type = contract.object_type(plan.object)
-    names = [*(item.property for item in plan.filters), *([plan.by] if plan.by else [])]
-    declared = [object_type.find_property(name) for name in names] if object_type else []
-    if not any(item is not None and item.type.kind is Kind.DOUBLE for item in declared):
-        yield Cause.NOT_FINITE.value
 
 
 def _of_sql(sql: str, parts: Parts) -> Absence:

@@ -48,11 +48,12 @@ def draft_plan(
     """The sentence of a plan's result; `metric` is what it measures, if it measures one."""
     writer = _Writer(plan, object_type, table, metric)
     sentence = writer.sentence(absence)
-    counts = {*_counts(table), *(str(count) for count in absence.reasons.values()), str(_total(absence))}
+    counts = {*_counts(table), *(str(count) for count in absence.reasons.values())}
+    counts |= {str(_total(absence)), str(_total(absence) - len(absence.expected))}
     return Draft(
         text=" ".join(part for part in (sentence, absence_sentence(absence, row_noun(object_type))) if part),
         stated=frozenset(value for item in plan.filters for value in item.values),
-        derived=frozenset({*counts, *absence.missing_members}),
+        derived=frozenset({*counts, *absence.missing_members, *absence.expected}),
         labels=_labels(object_type) | (_metric_labels(metric) if metric is not None else frozenset()),
     )
 
@@ -82,12 +83,28 @@ def draft_sql(table: ResultTable, absence: Absence, said: str = "") -> Draft:
 
 def absence_sentence(absence: Absence, noun: str) -> str:
     """What the answer could not take in, in words; empty where there is nothing."""
-    total = _total(absence)
+    return " ".join(part for part in (_left_out(absence, noun), _lacking(absence)) if part)
+
+
+def _lacking(absence: Absence) -> str:
+    """The groups that should be there and have no row."""
+    if not absence.expected:
+        return ""
+    if len(absence.expected) > NAMED:
+        return f"There is no figure for {len(absence.expected)} groups that should be there."
+    return f"There is no figure for {', '.join(absence.expected)}, which should be there."
+
+
+def _left_out(absence: Absence, noun: str) -> str:
+    """The rows that could not be taken in."""
+    total = _total(absence) - len(absence.expected)
     if not total:
         return ""
     named = absence.missing_members if len(absence.missing_members) == total <= NAMED else ()
     who = f" ({', '.join(named)})" if named else ""
-    why = ", ".join(f"{count} {reason}" for reason, count in absence.reasons.items())
+    why = ", ".join(
+        f"{count} {reason}" for reason, count in absence.reasons.items() if reason != Reason.LEFT_MISSING.value
+    )
     be = "is" if total == 1 else "are"
     return f"{_counted(total, noun)}{who} could not be taken in and {be} no part of it: {why}."
 

@@ -1,8 +1,8 @@
 """The SQL of a metric: its aggregate over the governed view itself, as the contract certifies it.
 
 The referee knows an aggregate for a metric where it is taken of the view's own columns, so it is printed over them,
-and not over their determinate values. What a cell is by the type rules is counted beside it: where a cell is no value
-of its type although the engine reads one, the answer is held back (`absence.py`).
+each read as its own type, and not over their determinate values. What a cell is by the type rules is counted beside it:
+where a cell is no value of its type although the engine reads one, the answer is held back (`absence.py`).
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ from catalog.datatypes import Kind
 from catalog.expressions.tree import AggregateFunction, Arithmetic, ArithmeticOperator, Condition, Literal, Operand
 from catalog.expressions.tree import PropertyRef as Reference
 from catalog.metric_records import DerivationKind
+from compiler import names
 from compiler.dialects.dialect import Dialect
 from compiler.pruning import select
 from resolver.measuring import AnyMetric, properties_of
 from trivet.errors import InternalError
+from trivet.verdicts import Cause
 
 
 def metric_sql(
@@ -43,23 +45,46 @@ def metric_sql(
     if by is None:
         where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
         return f"{select([shown], dialect)} FROM {object_type.view} AS v{where}"
-    column = printer.column(by.name)
+    column = printer.value_of(by.name)
     where = " AND ".join([*conditions, *printer.present(by)])
     chosen = select([(column, by.name), shown], dialect)
     return f"{chosen} FROM {object_type.view} AS v WHERE {where} GROUP BY {column} ORDER BY {column}"
+
+
+def as_own_type(column: str, declared: Property | None) -> str:
+    """A column read as the property's type; NULL where the engine reads no value of it."""
+    name = declared.type.engine_name if declared is not None else None
+    return column if name is None else f"TRY_CAST({column} AS {name})"
+
+
+def misread(declared: Property, measured: bool, dialect: Dialect) -> str:
+    """Whether a row has no value of a property by the type rules, and the engine takes one in.
+
+    Args:
+        declared: the property, determinate values and all, in a relation `m`.
+        measured: whether it is aggregated alone, where NaN and infinity are left out.
+        dialect: of the engine.
+    """
+    value, shown = (f"m.{dialect.identifier(name)}" for name in (declared.name, names.shown(declared.name)))
+    if declared.type.engine_name is None:
+        cause = f"m.{dialect.identifier(names.cause(declared.name))}"
+        return f"({value} IS NULL AND NOT {cause} = '{Cause.NULL}')"
+    read = as_own_type(shown, declared)
+    finite = f" AND NOT (ISNAN({read}) OR ISINF({read}))" if measured and declared.type.kind is Kind.DOUBLE else ""
+    return f"({value} IS NULL AND NOT {read} IS NULL{finite})"
 
 
 class _Printer:
     def __init__(self, contract: Contract, object_type: ObjectType, dialect: Dialect) -> None:
         self.contract, self.object_type, self.dialect = contract, object_type, dialect
 
-    def column(self, name: str) -> str:
-        """A column of the view."""
-        return f"v.{self.dialect.identifier(name)}"
+    def value_of(self, name: str) -> str:
+        """A column of the view, as the type that the contract gives it: the view may hold it as text."""
+        return as_own_type(f"v.{self.dialect.identifier(name)}", self.object_type.find_property(name))
 
     def present(self, by: Property) -> list[str]:
         """Conditions for rows that have a value of a dimension: a blank and a missing mark are none."""
-        column = self.column(by.name)
+        column = self.value_of(by.name)
         conditions = [f"NOT {column} IS NULL"]
         if by.type.kind is Kind.TEXT:
             marks = ", ".join(self.dialect.literal(mark, "UTC") for mark in by.missing)
@@ -99,7 +124,7 @@ class _Printer:
     def _finite(self, metric: Metric, value: str) -> str:
         """The value, of rows whose doubles are numbers: `NaN` and infinity are no values."""
         declared = (self.object_type.find_property(name) for name in properties_of(metric, self.contract))
-        doubles = [self.column(item.name) for item in declared if item is not None and item.type.kind is Kind.DOUBLE]
+        doubles = [self.value_of(item.name) for item in declared if item is not None and item.type.kind is Kind.DOUBLE]
         if not doubles:
             return value
         odd = " OR ".join(f"ISNAN({column}) OR ISINF({column})" for column in doubles)
@@ -108,7 +133,7 @@ class _Printer:
     def _operand(self, operand: Operand | Condition) -> str:
         match operand:
             case Reference(name, None):
-                return self.column(name)
+                return self.value_of(name)
             case Literal(Decimal() as number):
                 return f"{number:f}"
             case Arithmetic(ArithmeticOperator() as sign, left, right):

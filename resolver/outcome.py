@@ -99,6 +99,8 @@ class Absence:
     reasons: Mapping[str, int] = field(default_factory=dict)
     missing_members: tuple[str, ...] = ()
     """Keys of the members concerned, as many as are shown."""
+    expected: tuple[str, ...] = ()
+    """Groups that a domain lists and that have no row; counted in `reasons` as `left_missing`."""
     misread: str | None = None
     """Why the result cannot stand: cells that are no values, and that the engine took in; not shown by itself."""
 
@@ -107,7 +109,7 @@ class Absence:
         return {
             "badge": self.badge,
             "reasons": dict(self.reasons),
-            "missing_members": [normal_text(name) for name in self.missing_members],
+            "missing_members": [normal_text(name) for name in (*self.missing_members, *self.expected)],
         }
 
 

@@ -16,7 +16,7 @@ from compiler.dialects.dialect import Dialect
 from compiler.dialects.duckdb_dialect import DuckDBDialect
 from compiler.pruning import Relation, Selection, select, with_clause
 from resolver.measuring import AnyMetric, find_metric, held_filters, properties_of
-from resolver.metric_sql import metric_sql
+from resolver.metric_sql import as_own_type, metric_sql, misread
 from resolver.plan import Filter, Measure, Operator, SemanticPlan, read_value
 from trivet.verdicts import Cause, Reason
 
@@ -35,8 +35,8 @@ class PlanSql:
     """How many there are, for where they are too many to list."""
     provenance: str | None
     """Where the rows of the answer were read; None where the view does not tell."""
-    complement_causes: str | None = None
-    """Of a metric, how many of them there are by cause."""
+    complement_misread: str | None = None
+    """Of a metric, how many of them the engine takes in all the same, by cause."""
 
 
 def plan_sql(plan: SemanticPlan, contract: Contract) -> PlanSql:
@@ -91,7 +91,7 @@ class _Printer:
             complement=self._query(self._complement(holes)) if holes else None,
             complement_count=self._query(f"SELECT COUNT(*) AS {self._quoted('count')} {holes}") if holes else None,
             provenance=self._query(self._provenance()) if self.object_type.provenance.named() else None,
-            complement_causes=self._query(self._complement_causes(holes)) if holes and metric else None,
+            complement_misread=self._query(self._misread()) if holes and metric else None,
         )
 
     def values(self, named: Sequence[str], filters: Sequence[Filter] = ()) -> str:
@@ -133,7 +133,8 @@ class _Printer:
         return [measured] if self.contract.metrics else [measured, (f"COUNT({column})", COUNTED)]
 
     def _metric(self, metric: AnyMetric) -> str:
-        conditions = [self._filter(item, "v") for item in self.plan.filters]
+        held = held_filters(self.plan, self.contract)
+        conditions = [self._filter(item, "v", own_type=item not in held) for item in self.plan.filters]
         by = self.object_type.find_property(self.plan.by) if self.plan.by else None
         return metric_sql(metric, self.contract, self.object_type, by, conditions, self.dialect)
 
@@ -143,6 +144,10 @@ class _Printer:
 
     def _holes(self) -> str | None:
         """FROM and WHERE of the rows that belong to the question and that its answer could not take in."""
+        condition = self._left_out()
+        return f"FROM {self._rows} AS m WHERE {condition}" if condition else None
+
+    def _left_out(self) -> str:
         scope = self._scope()
         wanted = self._wanted()
         parts = []
@@ -151,7 +156,7 @@ class _Printer:
         if wanted:
             absent = " OR ".join(f"{self._column(name)} IS NULL" for name in wanted)
             parts.append(f"({scope}) AND ({absent})" if scope else f"({absent})")
-        return f"FROM {self._rows} AS m WHERE {' OR '.join(f'({part})' for part in parts)}" if parts else None
+        return " OR ".join(f"({part})" for part in parts)
 
     def _complement(self, holes: str) -> str:
         keys = [(self._column(names.shown(name)), name) for name in self.object_type.primary_key]
@@ -160,10 +165,17 @@ class _Printer:
         selections = [*keys, (self._reason(), "reason"), (cause, "cause")]
         return f"{select(selections, self.dialect)} {holes} ORDER BY {order}"
 
-    def _complement_causes(self, holes: str) -> str:
+    def _misread(self) -> str:
         cause = self._cause()
         chosen = select([(cause, "cause"), ("COUNT(*)", "count")], self.dialect)
-        return f"{chosen} {holes} GROUP BY {cause} ORDER BY {cause}"
+        compared = {*(item.property for item in self.plan.filters), self.plan.by}
+        odd = " OR ".join(misread(item, item.name not in compared, self.dialect) for item in self._concerned())
+        where = f"({self._left_out()}) AND ({odd})"
+        return f"{chosen} FROM {self._rows} AS m WHERE {where} GROUP BY {cause} ORDER BY {cause}"
+
+    def _concerned(self) -> list[Property]:
+        wanted = dict.fromkeys([*(item.property for item in self.plan.filters), *self._wanted()])
+        return [item for name in wanted if (item := self.object_type.find_property(name)) is not None]
 
     def _cause(self) -> str:
         concerned = [*(item.property for item in self.plan.filters), *self._wanted()]
@@ -199,8 +211,10 @@ class _Printer:
     def _scope(self) -> str:
         return " AND ".join(f"({self._filter(item)})" for item in self.plan.filters)
 
-    def _filter(self, item: Filter, alias: str = "m") -> str:
+    def _filter(self, item: Filter, alias: str = "m", *, own_type: bool = False) -> str:
         column = f"{alias}.{self._quoted(item.property)}"
+        if own_type:
+            column = as_own_type(column, self.object_type.find_property(item.property))
         if item.operator is Operator.DURING:
             raise LookupError(f"the days of '{item.values[0]}' were not looked up")
         values = [self._literal(item.property, value) for value in item.values]

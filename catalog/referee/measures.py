@@ -203,12 +203,23 @@ class Measures:
         if argument is not None:
             yield f"{name}({argument})"
 
+    def _is_own_type(self, scope: Scope, column: exp.Column, kind: exp.DataType) -> bool:
+        source = self.grain.graph(scope).sources.get(column.table)
+        found = origin(source, column.name, self.contract) if source is not None else None
+        parts = found.object_type.properties if found else ()
+        part = next((part for part in parts if found and part.name.lower() == found.column), None)
+        wanted = part.type.engine_name if part is not None else None
+        return wanted is not None and kind == exp.DataType.build(wanted, dialect="duckdb")
+
     def _form(self, scope: Scope, value: exp.Expr) -> str | None:
         match value.unnest():
             case exp.Column() as column:
                 source = self.grain.graph(scope).sources.get(column.table)
                 found = origin(source, column.name, self.contract) if source is not None else None
                 return f"{found.object_type.name}.{found.column}" if found else None
+            case exp.Cast() as cast if isinstance(column := cast.this.unnest(), exp.Column):
+                # A view may hold as text what the contract calls a number: read as its own type it is the property.
+                return self._form(scope, column) if self._is_own_type(scope, column, cast.to) else None
             case exp.Literal() as literal if literal.is_number:
                 return _number(Decimal(literal.name))
             case exp.Add() | exp.Sub() | exp.Mul() | exp.Div() as pair:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from catalog.contract import Contract, Metric, ObjectType, Sensitivity
+from catalog.contract import Contract, Metric, ObjectType
 from monitors.definition import MonitorDefinition
 from resolver.measuring import AnyMetric, unplannable
+from resolver.models.telling import is_open, open_links, open_metrics, open_names, open_terms
 from resolver.plan import Measure, MonitorAsk, Operator
 from trivet.canonical import Json
 
@@ -24,10 +25,10 @@ def messages(question: str, contract: Contract, monitors: tuple[MonitorDefinitio
     described = "\n".join(_object_text(item) for item in contract.object_types)
     links = "\n".join(
         f"link {item.source}.{item.name} -> {item.target} on {', '.join(item.source_keys)}"
-        for item in contract.link_types
+        for item in open_links(contract)
     )
-    measured = "\n".join(_metric_text(item) for item in contract.every_metric)
-    words = "\n".join(f"'{item.term}' means {item.means}" for item in contract.glossary)
+    measured = "\n".join(_metric_text(item) for item in open_metrics(contract))
+    words = "\n".join(f"'{item.term}' means {item.means}" for item in open_terms(contract))
     watched = "\n".join(f"monitor {item.id}: {item.title}. {item.description}" for item in monitors)
     statement = contract.identity.statement if contract.identity else ""
     parts = (_task(contract), statement, words, described, _periods(contract), links, measured, watched)
@@ -39,8 +40,7 @@ def response_format(contract: Contract, monitors: tuple[MonitorDefinition, ...])
     """The JSON Schema that the server is asked to hold replies to; it is checked again whatever the server does."""
     table = contract.calendar.table is not None
     objects: list[Json] = [item.name for item in contract.object_types]
-    declared_names = {declared.name for item in contract.object_types for declared in item.properties}
-    properties: list[Json] = [*sorted(declared_names)]
+    properties: list[Json] = [*open_names(contract)]
     # Printable text alone: constrained models fill free text with control characters otherwise.
     text: Json = {"type": "string", "pattern": "^[ -~]{0,120}$"}
     optional: Json = {"anyOf": [{"enum": properties}, {"type": "null"}]}
@@ -61,8 +61,8 @@ def response_format(contract: Contract, monitors: tuple[MonitorDefinition, ...])
         }
     )
     shapes: list[Json] = [plan, _object({"sql": {"type": "string", "pattern": "^[ -~]{1,2000}$"}})]
-    if contract.metrics:
-        metrics: list[Json] = [item.name for item in contract.every_metric if unplannable(item, contract) is None]
+    metrics: list[Json] = [item.name for item in open_metrics(contract) if unplannable(item, contract) is None]
+    if metrics:
         filters: Json = {"type": "array", "items": one_filter, "maxItems": 10}
         measured = {"metric": {"enum": metrics}, "object": {"enum": objects}, "by": optional, "filters": filters}
         shapes.append(_object(measured))
@@ -107,7 +107,7 @@ def _object_text(item: ObjectType) -> str:
     if item.mandatory_filters:
         lines.append(f"  always filtered by {', '.join(item.mandatory_filters)}")
     for declared in item.properties:
-        if declared.sensitivity is not Sensitivity.NONE:
+        if not is_open(declared):
             continue
         also = f" also called {', '.join(declared.synonyms)}." if declared.synonyms else ""
         unit = f" [{declared.unit}]" if declared.unit else ""

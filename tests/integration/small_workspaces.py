@@ -47,7 +47,7 @@ class HereEngine:
         assert query.purpose.is_asked
         assert query.max_rows is not None
         try:
-            found = self.connection.execute(query.bounded_sql)
+            found = self.connection.cursor().execute(query.bounded_sql)
         except duckdb.Error as error:
             raise EngineFault(str(error)) from error
         columns = tuple(ResultColumn(item[0], str(item[1])) for item in found.description or ())

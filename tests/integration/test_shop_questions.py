@@ -9,11 +9,16 @@ from typing import Any
 
 import pytest
 import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from catalog.contract import Contract, Sensitivity
 from catalog.referee.certified import Purpose
 from catalog.referee.certify import certify
 from catalog.referee.decisions import Abstained, Allowed, Escalated
+from evals.judging import judge
+from evals.loading import load_bank
+from evals.runner import check_contract
 from resolver.candidates import Proposal
 from resolver.models.prompt import messages, response_format
 from resolver.models.replay import ReplayProposer, read_recording
@@ -21,6 +26,7 @@ from resolver.nearest import nearest_questions
 from resolver.outcome import Answer, Outcome, Refusal, cell_json
 from resolver.vocabulary import Linked
 from tests.integration.small_workspaces import CASES, Shop
+from trivet.outcomes import ReasonCode
 
 WORKSPACES = ("shop", "filings")
 QUESTIONS: list[tuple[str, dict[str, Any]]] = [
@@ -158,6 +164,19 @@ def test_a_model_is_told_of_metrics_and_words(contract: Contract) -> None:
     assert '"metric"' in json.dumps(response_format(contract, ()))
 
 
+def test_a_model_is_told_of_nothing_restricted_under_any_name(contract: Contract) -> None:
+    lines = contract.object_types[0]
+    closed = [
+        replace(item, sensitivity=Sensitivity.RESTRICTED) if item.name in ("amount", "region") else item
+        for item in lines.properties
+    ]
+    restricted = replace(contract, object_types=(replace(lines, properties=tuple(closed)), *contract.object_types[1:]))
+    for told in (json.dumps(messages("?", restricted, ())), json.dumps(response_format(restricted, ()))):
+        assert [word for word in ("amount", "region", "territory", "gross_revenue", "turnover") if word in told] == []
+        assert "tip" in told
+    assert "territory" in json.dumps(messages("?", contract, ()))
+
+
 DURING = {"property": "sold_on", "operator": "during", "values": ["FY2024"]}
 OF_UMBER = {"property": "company", "operator": "=", "values": ["Umber"]}
 
@@ -245,8 +264,34 @@ def test_what_accounts_for_an_answer_is_escalated_where_it_touches_something_res
     assert isinstance(found, Escalated)
 
 
+def test_every_question_of_the_bank_ends_as_it_is_labelled(shop: Shop) -> None:
+    bank = load_bank((CASES / "shop" / "bank.yaml").read_bytes(), "bank.yaml").bank
+    assert bank is not None
+    check_contract(bank, shop.contract)
+    judged = [judge(question, shop.ask(question.ask)) for question in bank.questions]
+    assert [(item.question.id, item) for item in judged if not (item.strict or item.reason_right)] == []
+
+
+PARTS = (
+    "how many", "which", "what is the", "total", "average", "highest", "gross revenue", "revenue per order", "turnover",
+    "by region", "by territory", "orders", "lines", "in West", "in 2025-Q3", "in the US", "stock in hand", "shops",
+    "with pieces below 50", "no region", "of Umber", "sales", "amount", "in fiscal year 2024", "in FY2026", "returned",
+    "sold on", "after 2025-08-01", "or", "not", "in 2025", "sure weight", "with region Mars 9", "areas", "company",
+)  # fmt: skip
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.sampled_from(PARTS), min_size=1, max_size=5).map(" ".join), st.sampled_from(WORKSPACES))
+def test_any_words_are_refused_or_answered_and_never_end_in_a_fault(
+    workspaces: dict[str, Shop], question: str, name: str
+) -> None:
+    ended = workspaces[name].ask(question).ending
+    if isinstance(ended, Refusal):
+        assert "fault in Trivet" not in ended.text, ended.text
+        assert ended.reason not in (ReasonCode.EXEC_ERROR, ReasonCode.UNGROUNDED_ANSWER), ended.text
+
+
 def test_the_directory_of_a_workspace_holds_what_its_tests_read() -> None:
     for name in WORKSPACES:
-        assert {path.name for path in (CASES / name).iterdir()} == {
-            "contract.yaml", "trivet.yaml", "warehouse.sql", "questions.yaml",
-        }  # fmt: skip
+        held = {path.name for path in (CASES / name).iterdir()} - {"bank.yaml"}
+        assert held == {"contract.yaml", "trivet.yaml", "warehouse.sql", "questions.yaml"}

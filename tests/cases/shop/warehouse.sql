@@ -13,6 +13,13 @@ INSERT INTO ontology.order_line VALUES
     ('L6', 'O4', '2025-Q3', 'UK', 'North', DATE '2025-09-02', 400.00, 1, 5.0, 0.0000, 'orders.pdf', 3),
     ('L7', 'O5', '2025-Q4', 'US', 'South', DATE '2025-10-02', NULL, 1, 6.0, 0.0000, 'orders.pdf', 4),
     ('L8', 'O6', '2025-Q4', 'US', 'South', DATE '2025-11-02', 11.00, 1, NULL, 0.0000, 'orders.pdf', 4);
+-- What was printed, as text: a tip that is none, one that is not read, and a fee that the engine alone would round.
+ALTER TABLE ontology.order_line ADD COLUMN tip VARCHAR;
+ALTER TABLE ontology.order_line ADD COLUMN tipped_on VARCHAR;
+ALTER TABLE ontology.order_line ADD COLUMN fee VARCHAR;
+UPDATE ontology.order_line SET tip = CASE line_id WHEN 'L1' THEN ' 1.50 ' WHEN 'L2' THEN '2e1' WHEN 'L3' THEN 'none' WHEN 'L4' THEN 'see note' END;
+UPDATE ontology.order_line SET tipped_on = CASE line_id WHEN 'L1' THEN '2025-07-06' WHEN 'L2' THEN '2025-07-06' WHEN 'L3' THEN 'soon' END;
+UPDATE ontology.order_line SET fee = CASE line_id WHEN 'L1' THEN '3' WHEN 'L2' THEN '1.5' END;
 CREATE TABLE ontology.stock_level (shop VARCHAR, fiscal_period VARCHAR, pieces INTEGER);
 INSERT INTO ontology.stock_level VALUES ('Harbour', '2025-Q3', 40), ('Station', '2025-Q3', NULL), ('Harbour', '2025-Q4', 30);
 CREATE TABLE ontology.customer (customer_id VARCHAR, company VARCHAR, credit_limit DECIMAL(12,2));
