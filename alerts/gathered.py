@@ -28,12 +28,11 @@ def gathered_message(by: Mapping[str, str], notices: Sequence[Message], now: dat
         notices: in the order in which they were written.
         now: the instant at which they are gathered.
     """
-    latest: dict[tuple[str, int], Message] = {}
+    latest: dict[str, Message] = {}
     for item in notices:
-        name = (item.name, item.episode)
-        before = latest.pop(name, None)
+        before = latest.pop(item.name, None)
         earlier = (*before.earlier, before.event) if before is not None else ()
-        latest[name] = replace(item, members=(), missing=(), detail=None, earlier=earlier)
+        latest[item.name] = replace(item, members=(), missing=(), detail=None, earlier=earlier)
     alerts = sorted(latest.values(), key=_place)
     open_ones = [item.severity for item in alerts if item.event is not AlertEvent.RESOLVED]
     kinds = Counter(_kind(item) for item in alerts)
@@ -70,6 +69,6 @@ def _kind(notice: Message) -> str:
     return notice.kind.value if notice.kind is not None else _OTHER
 
 
-def _place(message: Message) -> tuple[bool, int, str, str, int]:
+def _place(message: Message) -> tuple[bool, int, str, str]:
     over = message.event is AlertEvent.RESOLVED
-    return over, -message.severity.rank, message.title, message.name, message.episode
+    return over, -message.severity.rank, message.title, message.name

@@ -8,22 +8,26 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from alerts.states import AlertKind
+from alerts.wording import shortened, visible
 from monitors.definition import MonitorDefinition
-from trivet.canonical import content_hash
+from trivet.canonical import content_hash, normal_text
 from trivet.settings import RouteSettings
 from trivet.verdicts import Severity
 
 _LABELS = "labels."
+# The text of a group is indexed, and PostgreSQL indexes no more than some 2,700 bytes.
+_LONGEST_VALUE = 30
+_MOST_VALUES = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Grouping:
     """A group of notices at one receiver."""
 
-    route: str
-    """Which route made it: two routes to one receiver share no group."""
+    digest: str
+    """Over the route and everything that its notices have in common: two routes to one receiver share no group."""
     by: Mapping[str, str]
-    """What its notices have in common; empty texts are labels that a monitor does not have."""
+    """What its notices have in common, shortened; empty texts are labels that a monitor does not have."""
     wait: timedelta
     """How long the first notice waits for others."""
     interval: timedelta
@@ -50,21 +54,24 @@ class Grouping:
     def to_text(self) -> str:
         """As the outbox keeps it; the same text is the same group."""
         seconds = [self.wait.total_seconds(), self.interval.total_seconds()]
-        return json.dumps({"by": dict(self.by), "route": self.route, "times": seconds}, sort_keys=True)
+        return json.dumps(
+            {"by": dict(self.by), "digest": self.digest, "times": seconds}, sort_keys=True, ensure_ascii=False
+        )
 
     @classmethod
     def from_text(cls, text: str) -> Grouping:
         """The group that `to_text` wrote."""
         found = json.loads(text)
         wait, interval = (timedelta(seconds=item) for item in found["times"])
-        return cls(found["route"], found["by"], wait, interval)
+        return cls(found["digest"], found["by"], wait, interval)
 
 
 def grouping_of(route: RouteSettings, definition: MonitorDefinition, kind: AlertKind, severity: Severity) -> Grouping:
     """The group that a notice of a monitor is of, by a route that it takes."""
     match = route.match.model_dump(mode="json")
     by = {key: _value(key, definition, kind, severity) for key in route.group_by}
-    return Grouping(content_hash([route.receiver, match, tuple(sorted(by))])[:16], by, route.wait, route.interval)
+    shown = {key: shortened(visible(normal_text(by[key])), _LONGEST_VALUE) for key in list(by)[:_MOST_VALUES]}
+    return Grouping(content_hash([route.receiver, match, by])[:16], shown, route.wait, route.interval)
 
 
 def of_one_monitor(definition: MonitorDefinition) -> Grouping:

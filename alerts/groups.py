@@ -124,9 +124,12 @@ def advance_groups(
     # The monitor's own alert tells of an evaluation that could not be made.
     silent = isinstance(made.outcome, NotMade)
     members = {item.key_text: item for item in (*made.breached, *made.undecided)}
+    # The judged share is that of all groups.
+    policy = replace(made.definition.alerting, judged_share=None)
+    of_one = replace(made, definition=replace(made.definition, alerting=policy))
     steps = []
     for item in moving:
-        part = _part(made, item, members.get(item.key))
+        part = _part(of_one, item, members.get(item.key))
         status = replace(item.status, let_go=False) if item.key in members else item.status
         known = {item.key: flagged[item.key]} if item.key in flagged else {}
         step = advance(status, part, known, muted=silent or is_muted(item))
@@ -138,27 +141,21 @@ def _moving(
     groups: Sequence[GroupAlert], made: Evaluation, flagged: Mapping[str, Flagged], most: int
 ) -> list[GroupAlert]:
     """The alerts of the groups that the evaluation moves, with those that it begins."""
-    listed, seen = list(_listed(made)), made.followed.compliant | made.followed.held if made.followed else frozenset()
-    # Of a group in order that is not there any more there is nothing to tell.
-    told_of = seen.union(listed)
-    live = {
-        item.key: item
-        for item in groups
-        if item.status.state is not AlertState.QUIET or (item.is_live and item.key in told_of)
-    }
     known = {item.key: item for item in groups}
+    live = {item.key: item for item in groups if item.status.state is not AlertState.QUIET}
     # What the monitor's own alert told of stays there until it is seen compliant.
     kept = {key for key, item in flagged.items() if item.is_followed and item.breached and key not in live}
-    room = max(0, most - sum(item.status.state is not AlertState.QUIET for item in live.values()))
+    listed = [key for key in _listed(made) if key not in live and key not in kept]
     number = max((item.number for item in groups), default=0)
     begun = list[GroupAlert]()
-    for key in listed:
-        if key in live or key in kept or len(begun) >= room:
-            continue
+    for key in listed[: max(0, most - len(live))]:
         if key not in known:
             number += 1
         begun.append(known.get(key) or GroupAlert(number, key, AlertStatus()))
-    return [*live.values(), *begun]
+    # That it goes on being in order is counted for flapping. Of one that is not there there is nothing to tell.
+    seen = made.followed.compliant if made.followed is not None else ()
+    calm = [known[key] for key in seen if key in known and known[key].is_live and key not in live and key not in kept]
+    return [*live.values(), *begun, *sorted(calm, key=lambda item: item.number)]
 
 
 def _listed(made: Evaluation) -> Iterable[str]:

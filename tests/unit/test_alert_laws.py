@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from alerts.changes import advance
+from alerts.groups import GroupAlert, advance_groups
 from alerts.members import Flagged, MemberChange, follow
 from alerts.states import AlertEvent, AlertKind, AlertState, MemberState
 from alerts.status import AlertChange, AlertStatus
@@ -67,6 +68,37 @@ class Run:
             breached=tuple(Member(Verdict.BREACH, {"id": name}, {}, ()) for name in breached),
             undecided=tuple(Member(Verdict.NO_DATA, {"id": n}, {}, (), Reason.LEFT_NULL) for n in undecided),
             followed=Followed(frozenset(map(key, asked)), frozenset(key(name) for name in asked if found[name] == "c")),
+        )
+
+
+@dataclass
+class GroupRun(Run):
+    """The core of a monitor whose groups have alerts of their own."""
+
+    most: int = 3
+    groups: dict[str, GroupAlert] = field(default_factory=dict)
+    resolved: set[str] = field(default_factory=set)
+    """The groups whose alerts ended by the latest evaluation."""
+
+    def take(self, word: str, slot: int) -> AlertChange | None:
+        live = {name: Flagged(MemberState.NO_DATA, False, START) for name, item in self.groups.items() if item.is_live}
+        # Whoever looks members up looks for groups with live alerts as well.
+        seen, self.flagged = self.flagged, live | self.flagged
+        made = self.evaluation(word, slot)
+        self.flagged = seen
+        moved = advance_groups(self.status, list(self.groups.values()), made, self.flagged, most=self.most)
+        self.status = moved.monitor.status
+        self.flagged |= {item.key: item.after for item in moved.members}
+        self.groups |= {item.alert.key: item.alert for item in moved.groups}
+        ended = [item for item in moved.groups if item.step.change and item.step.change.event is AlertEvent.RESOLVED]
+        self.resolved = {item.alert.key for item in ended}
+        return moved.monitor.change
+
+    def covers(self, name: str) -> bool:
+        """Whether the group's own alert, or the monitor's, is not quiet."""
+        own = self.groups.get(key(name))
+        return self.status.state is not AlertState.QUIET or (
+            own is not None and own.status.state is not AlertState.QUIET
         )
 
 
@@ -262,3 +294,23 @@ def test_a_key_that_breaches_once_breaches() -> None:
 
 def states(changes: Iterable[MemberChange]) -> dict[str, Any]:
     return {name: item.after.now for item in changes for name in MEMBERS if item.key == key(name)}
+
+
+@given(definitions, histories, st.integers(0, 3))
+def test_no_group_that_breached_is_forgotten_and_none_ends_unseen(
+    definition: MonitorDefinition, history: list[str], most: int
+) -> None:
+    core, suspects = (
+        GroupRun(replace(definition, no_data=NoDataPolicy(definition.no_data.alert)), most=most),
+        set[str](),
+    )
+    for slot, word in enumerate(history):
+        core.take(word, slot)
+        if word != FAILED:
+            for name, letter in zip(MEMBERS, word, strict=True):
+                suspects = suspects | {name} if letter == "b" else suspects - {name} if letter == "c" else suspects
+        assert all(core.covers(name) for name in suspects), word
+        assert all(
+            word != FAILED and word[MEMBERS.index(name)] == "c" for name in MEMBERS if key(name) in core.resolved
+        )
+        assert sum(item.status.state is not AlertState.QUIET for item in core.groups.values()) <= most
