@@ -10,7 +10,7 @@ from catalog.document import ObjectTypeModel
 from catalog.expressions.syntax import KEYWORDS, SyntaxFault, parse_operand
 from catalog.expressions.tree import Aggregate, AggregateFunction, Arithmetic, Condition, Literal, Operand, PropertyRef
 from catalog.metric_derivation_rules import DerivationRules
-from catalog.metric_document import MandatoryFilterModel, MetricModel
+from catalog.metric_document import ChangeModel, MandatoryFilterModel, MeanModel, MetricModel
 from catalog.metric_records import EmptyRule
 from catalog.metric_shapes import COUNTS, aggregate_of, property_of, unit_of_values
 from catalog.metric_units import is_same_unit
@@ -152,9 +152,17 @@ class MetricRules:
         strict = next((item for item in used if item.additivity not in (None, "additive", metric.additivity)), None)
         if isinstance(aggregate.argument, PropertyRef) and strict is not None:
             yield self._finding("additivity", f"'{strict.name}' is {strict.additivity}, and a sum of it is no better")
-        dated = any(of[key].type.kind in _MOMENTS for key in model.primary_key if key in of)
+        periods = {item.period for other in self.metrics.values() for item in self._periods_over(other, model.name)}
+        dated = any(of[key].type.kind in _MOMENTS or key in periods for key in model.primary_key if key in of)
         if metric.additivity == "semi_additive" and not dated:
             yield self._finding("additivity", f"{model.name} has no date in its primary key, so no one time to sum at")
+
+    def _periods_over(self, metric: MetricModel, name: str) -> Iterator[ChangeModel | MeanModel]:
+        """By what periods of an object type a derived metric tells its figures apart."""
+        derived = metric.derived
+        for item in (derived.period_over_period, derived.mean_per_period) if derived is not None else ():
+            if item is not None and item.of in self.metrics and self.metrics[item.of].object == name:
+                yield item
 
     def _rows(self, metric: MetricModel, aggregate: Aggregate) -> Iterator[Finding]:
         if metric.null_rule is not None and aggregate.argument is None:

@@ -31,6 +31,7 @@ from catalog.metric_expansion import (
     parts_of_metric,
 )
 from catalog.metric_records import DerivationKind, DerivedMetric, EmptyRule, NullRule
+from catalog.metric_times import time_keys
 from catalog.periods import Period
 
 _MOMENTS = (Kind.DATE, Kind.TIMESTAMP)
@@ -147,7 +148,11 @@ class NamedMetrics:
 
     def _is_one_day(self, key: GroupKey) -> bool:
         found = self.object_type.find_property(key.property)
-        return found is not None and found.type.kind in _MOMENTS and key.period in (None, Period.DAY)
+        if found is None:
+            return False
+        if key.period is None and key.property in time_keys(self.object_type, self.contract):
+            return True
+        return found.type.kind in _MOMENTS and key.period in (None, Period.DAY)
 
     def _held(self) -> set[str] | None:
         """The properties that `where` holds to literals; None where it cannot be read, which is said there."""

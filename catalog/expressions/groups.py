@@ -12,6 +12,7 @@ from catalog.expressions.checking import Fault, Scope, TypeFault, check_conditio
 from catalog.expressions.lifting import lifted
 from catalog.expressions.printing import print_operand
 from catalog.expressions.tree import BaselineRef, Change, Condition, Presence, PropertyRef, atom_nodes, atoms
+from catalog.metric_times import time_keys
 from catalog.periods import Period
 
 _NO_FIGURE = "names no aggregate: with group_by a condition is over groups, such as count() < 10"
@@ -79,7 +80,9 @@ def rows_figure_faults(figure: Figure, keys: tuple[GroupKey, ...], scope: Scope)
     if isinstance(figure, Change) and all(key.period is None for key in keys):
         message = f"`{print_operand(figure)}` needs a period in group_by, whose one before is compared"
         return (Fault(message, figure.span),)
-    over_time = not any(_is_one_day(key, scope.object_type) for key in keys)
+    times = time_keys(scope.object_type, scope.contract)
+    apart = any(key.period is None and key.property in times for key in keys)
+    over_time = not apart and not any(_is_one_day(key, scope.object_type) for key in keys)
     return tuple(dict.fromkeys(figure_faults(figure, scope, over_time=over_time)))
 
 

@@ -13,7 +13,7 @@ from catalog.referee.clauses.sensitive import restricted_columns
 from catalog.referee.clauses.text import plain_text
 from catalog.referee.decisions import Abstained, Allowed, Approval, Decision, Escalated
 from catalog.referee.rules import RULES, certificate_of
-from catalog.referee.statement import Objection, Statement, parse_one, place_views, resolve
+from catalog.referee.statement import Objection, Statement, count_rows, parse_one, place_views, resolve
 from trivet.errors import InternalError
 
 __all__ = ["Abstained", "Allowed", "Approval", "Decision", "Escalated", "certified_or_fault", "certify"]
@@ -55,6 +55,7 @@ def _certify(text: str, contract: Contract, purpose: Purpose, dialect: str, appr
         return Abstained(tree)
     if purpose.is_asked:
         place_views(tree, contract)
+        count_rows(tree)
     statement = Statement(purpose, dialect, text, tree)
     # Resolving rewrites what it understands and drops what it does not, so both trees are checked.
     if (objection := _first_objection(statement, contract)) is not None:

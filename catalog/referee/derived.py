@@ -96,18 +96,17 @@ class Derived:
         if one.scope == other.scope:
             return one.within == other.within
         here, there = one.own | one.within, other.own | other.within
-        return self._are_free(here - there, one, other) and self._are_free(there - here, other, one)
+        return self._choose_groups(here - there, one) and self._choose_groups(there - here, other)
 
-    def _are_free(self, alone: Rows, one: Place, other: Place) -> bool:
-        """Whether one part alone is held so because its view demands it, where the other's has no such property."""
-        own = self.contract.object_type(one.object_type)
-        far = self.contract.object_type(other.object_type)
-        names = {item.name.lower() for item in far.properties} if far else set()
-        bound = {name.lower() for name in own.mandatory_filters} if own else set()
-        for metric in self.contract.metrics:
-            if metric.object_type == one.object_type:
-                bound |= {name.lower() for name in metric.mandatory_filters}
-        return all(held.columns and held.columns <= bound - names for held in alone)
+    def _choose_groups(self, alone: Rows, place: Place) -> bool:
+        """Whether conditions that one part alone has choose groups and no rows in them: by a group for each row."""
+        own = self.contract.object_type(place.object_type)
+        if not alone or own is None:
+            return not alone
+        keys = {name.lower() for name in own.primary_key}
+        names = {item.name.lower() for item in own.properties}
+        by_row = keys <= {bare(term) for term in place.groups}
+        return by_row and all(held.columns and held.columns <= names for held in alone)
 
     def _of_base(self, scope: Scope, value: exp.Expr, metric: Metric) -> Places | None:
         if metric.empty_rule is EmptyRule.ZERO and isinstance(value, exp.Coalesce) and _is_zero(value.expressions):

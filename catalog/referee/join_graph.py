@@ -111,9 +111,12 @@ def literal_of(value: exp.Expr) -> str | None:
 
 def held(part: exp.Expr) -> Place | None:
     """The column that a condition holds equal to a literal."""
-    if not isinstance(part, exp.EQ):
-        return None
-    for column, value in ((part.left.unnest(), part.right), (part.right.unnest(), part.left)):
+    sides: list[tuple[exp.Expr, exp.Expr]] = []
+    if isinstance(part, exp.EQ):
+        sides = [(part.left.unnest(), part.right), (part.right.unnest(), part.left)]
+    elif isinstance(part, exp.In) and len(part.expressions) == 1 and not part.args.get("query"):
+        sides = [(part.this.unnest(), part.expressions[0])]
+    for column, value in sides:
         if isinstance(column, exp.Column) and literal_of(value) is not None:
             return column.table, column.name.lower()
     return None

@@ -81,6 +81,8 @@ class Measures:
         """Whether a value is a metric: its aggregate, rounded at most, or a sum of such sums, or one handed on."""
         inner = value.unalias().unnest()
         while isinstance(inner, exp.Round | exp.Window | exp.Filter):
+            if isinstance(inner, exp.Window) and _is_running(inner, scope):
+                return False
             inner = inner.this.unnest()
         graph = self.grain.graph(scope)
         if isinstance(inner, exp.Column):
@@ -226,6 +228,13 @@ class Measures:
                 left, right = self._form(scope, pair.left), self._form(scope, pair.right)
                 return _pair(_SIGNS[type(pair)], left, right) if left and right else None
         return None
+
+
+def _is_running(window: exp.Window, scope: Scope) -> bool:
+    """Whether a window has an order, and so other rows for each of its rows."""
+    named = scope.expression.args.get("windows") or []
+    same = [other for other in named if other.name.lower() == window.alias.lower()] if window.alias else []
+    return bool(window.alias and not same) or any(part.args.get("order") is not None for part in (window, *same))
 
 
 def form_of(metric: Metric) -> str:

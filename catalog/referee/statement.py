@@ -129,6 +129,13 @@ def place_views(tree: exp.Expression, contract: Contract) -> None:
             table.set("db", exp.to_identifier(DEFAULT_SCHEMA))
 
 
+def count_rows(tree: exp.Expression) -> None:
+    """Makes COUNT of a literal what it is, COUNT(*): a literal is nothing in no row, and NULL is no literal."""
+    for count in tree.find_all(exp.Count):
+        if isinstance(count.this, exp.Literal | exp.Boolean) and not count.expressions:
+            count.set("this", exp.Star())
+
+
 def resolve(statement: Statement, contract: Contract) -> Statement | Objection:
     """The statement, its tree changed in place, with every column resolved against the contract's views.
 

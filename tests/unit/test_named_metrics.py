@@ -8,7 +8,7 @@ from catalog.contract import Contract
 from compiler.words import explain_monitor
 from monitors.definition import MonitorDefinition
 from monitors.loading import load_monitors
-from tests.unit.test_referee_questions import contract_of
+from tests.unit.refereeing import contract_of
 from trivet.documents import read_yaml
 
 CONTRACT = """\

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
-from catalog.contract import Additivity, Contract, ObjectType, Property, PropertyRole
-from catalog.datatypes import Kind
+from catalog.contract import Additivity, Contract, Property, PropertyRole
+from catalog.metric_times import time_keys
 from catalog.referee.aggregates import (
     holds_aggregate,
     inner_aggregates,
@@ -25,6 +25,7 @@ from catalog.referee.join_graph import JoinGraph, join_graph
 from catalog.referee.lineage import Origin, origin
 from catalog.referee.measures import Measures
 from catalog.referee.statement import Objection, Statement
+from catalog.referee.summed import Added, Sums
 
 
 def additivity(statement: Statement, contract: Contract) -> Objection | None:
@@ -32,7 +33,8 @@ def additivity(statement: Statement, contract: Contract) -> Objection | None:
 
     What a metric says of itself counts as what a property does.
     """
-    measures = Measures(contract, Grain(contract))
+    grain = Grain(contract)
+    measures, sums = Measures(contract, grain), Sums(grain)
     for scope in statement.scopes:
         if not isinstance(scope.expression, exp.Select):
             continue
@@ -40,8 +42,9 @@ def additivity(statement: Statement, contract: Contract) -> Objection | None:
         for aggregate in own_aggregates(scope.expression):
             if is_picking(aggregate) or isinstance(aggregate, exp.Count | exp.CountIf | exp.GroupConcat):
                 continue
-            fault = _reaggregated(aggregate, graph) or _summed(aggregate, scope, graph, contract)
-            fault = fault or _measured(aggregate, scope, graph, measures)
+            fault = _reaggregated(aggregate, graph) or _summed(aggregate, graph, contract)
+            fault = fault or _over_time(aggregate, scope, sums, contract)
+            fault = fault or _measured(aggregate, scope, sums, measures)
             if fault is not None:
                 return statement.objection(Clause.ADDITIVITY, fault, aggregate)
     return None
@@ -79,7 +82,7 @@ def _divides(inner: exp.Expr) -> bool:
     return False
 
 
-def _summed(aggregate: exp.Expr, scope: Scope, graph: JoinGraph, contract: Contract) -> str | None:
+def _summed(aggregate: exp.Expr, graph: JoinGraph, contract: Contract) -> str | None:
     name = type(aggregate).__name__.upper()
     for leaf in leaves(aggregate):
         source = graph.sources.get(leaf.table) if isinstance(leaf, exp.Column) else None
@@ -95,40 +98,40 @@ def _summed(aggregate: exp.Expr, scope: Scope, graph: JoinGraph, contract: Contr
             continue
         if part.additivity is Additivity.NON_ADDITIVE:
             return f"'{part.name}' is non_additive: it has no sum"
-        if part.additivity is Additivity.SEMI_ADDITIVE and not _at_one_time(leaf, scope, graph, found.object_type):
+    return None
+
+
+def _over_time(aggregate: exp.Expr, scope: Scope, sums: Sums, contract: Contract) -> str | None:
+    """Which balance is added up over time, where it stands or through what hands it on."""
+    for found in sums.added(scope, aggregate) if isinstance(aggregate, exp.Sum) else ():
+        part = next((part for part in found.object_type.properties if part.name.lower() == found.column), None)
+        if part is not None and part.additivity is Additivity.SEMI_ADDITIVE and not _at_one_time(found, contract):
             return f"'{part.name}' is semi_additive: group by its date, or ask for one date"
     return None
 
 
-def _measured(aggregate: exp.Expr, scope: Scope, graph: JoinGraph, measures: Measures) -> str | None:
+def _measured(aggregate: exp.Expr, scope: Scope, sums: Sums, measures: Measures) -> str | None:
     """Why a metric has no such sum."""
     strict = [item for item in measures.contract.metrics if item.additivity not in (None, Additivity.ADDITIVE)]
-    if not strict or not isinstance(aggregate, exp.Sum):
-        return None
-    for metric in strict:
-        if measures.is_metric(scope, aggregate, metric):
-            semi = metric.additivity is Additivity.SEMI_ADDITIVE
-            item = measures.contract.object_type(metric.object_type)
-            read = [leaf for leaf in leaves(aggregate) if isinstance(leaf, exp.Column)]
-            if semi and item is not None and not all(_at_one_time(leaf, scope, graph, item) for leaf in read):
+    for metric in strict if isinstance(aggregate, exp.Sum) else ():
+        again = not measures.is_metric(scope, aggregate, metric)
+        if again and not measures.is_value(scope, aggregate, metric):
+            continue
+        if metric.additivity is Additivity.NON_ADDITIVE and again:
+            return f"metric '{metric.name}' is non_additive: what groups come to is not summed again"
+        if metric.additivity is Additivity.SEMI_ADDITIVE:
+            added = [found for found in sums.added(scope, aggregate) if found.object_type.name == metric.object_type]
+            if not all(_at_one_time(found, measures.contract) for found in added):
                 return f"metric '{metric.name}' is semi_additive: group by its date, or ask for one date"
-        elif measures.is_value(scope, aggregate, metric):
-            return f"metric '{metric.name}' is {metric.additivity}: what groups come to is not summed again"
     return None
+
+
+def _at_one_time(found: Added, contract: Contract) -> bool:
+    """Whether what is added up is of one time: every key that tells times apart has one value."""
+    times = {name.lower() for name in time_keys(found.object_type, contract)}
+    return bool(times) and times <= found.held
 
 
 def _property(found: Origin | None) -> Property | None:
     parts = found.object_type.properties if found else ()
     return next((part for part in parts if found and part.name.lower() == found.column), None)
-
-
-def _at_one_time(leaf: exp.Column, scope: Scope, graph: JoinGraph, item: ObjectType) -> bool:
-    """Whether the rows that are summed are of one time: every date of the key is grouped by, or held to a literal."""
-    timed = (Kind.DATE, Kind.TIMESTAMP)
-    dates = {part.name.lower() for part in item.properties if part.type.kind in timed and part.name in item.primary_key}
-    if not dates or not isinstance(graph.sources[leaf.table], exp.Table):
-        return False
-    group = scope.expression.args.get("group")
-    terms = [term.unnest() for term in group.expressions] if group else []
-    grouped = {term.name.lower() for term in terms if isinstance(term, exp.Column) and term.table == leaf.table}
-    return dates <= grouped | {column for alias, column in graph.fixed if alias == leaf.table}

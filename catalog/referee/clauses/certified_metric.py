@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlglot import exp
-from sqlglot.optimizer.scope import Scope
 
 from catalog.contract import Contract, Metric
-from catalog.metric_records import DerivedMetric, EmptyRule
+from catalog.metric_records import EmptyRule
 from catalog.referee.aggregates import is_picking, own_nodes
 from catalog.referee.certified import Clause
-from catalog.referee.derived import Derived, rounded_off
+from catalog.referee.derived import Derived
 from catalog.referee.grain import Grain
 from catalog.referee.join_graph import literal_of
 from catalog.referee.measures import Measured, Measures
+from catalog.referee.metric_names import misnamed, outputs_of
 from catalog.referee.metric_words import certified_sql
 from catalog.referee.statement import Objection, Statement
 
@@ -46,7 +46,7 @@ def certified_metric(statement: Statement, contract: Contract) -> Objection | No
         if found.metric is not None and (filled := _filled(found.aggregate, found.metric)) is not None:
             message = f"nothing stands in for '{found.metric.name}' over no row: its empty_rule is no_data"
             return statement.objection(Clause.CERTIFIED_METRIC, message, filled)
-    return _misnamed(statement, derived)
+    return misnamed(statement, derived)
 
 
 def metrics_used(statement: Statement, contract: Contract) -> list[str]:
@@ -54,7 +54,7 @@ def metrics_used(statement: Statement, contract: Contract) -> list[str]:
     measures = Measures(contract, Grain(contract))
     taken = {found.metric.name for found in measures.all_of(statement) if found.metric is not None}
     named = {metric.name.lower(): metric.name for metric in contract.derived_metrics}
-    outputs = {part.alias_or_name.lower() for _, part in _outputs(statement)} if named else set()
+    outputs = {output.name.lower() for output in outputs_of(statement)} if named else set()
     return sorted(taken | {named[name] for name in outputs & named.keys()})
 
 
@@ -111,56 +111,6 @@ def _keeps(above: exp.Expr, node: exp.Expr, number: str | None) -> bool:
 
 def _plain(number: str) -> str:
     return number.rstrip("0").rstrip(".") if "." in number else number
-
-
-def _misnamed(statement: Statement, derived: Derived) -> Objection | None:
-    contract = derived.contract
-    named = {metric.name.lower(): metric for metric in contract.every_metric}
-    columns = {part.lower() for item in contract.object_types for part in item.columns}
-    for scope, part in _outputs(statement):
-        metric = named.get(part.alias_or_name.lower())
-        if metric is None or metric.name.lower() in columns:
-            message, suggestion = _taken_for(scope, part, derived), None
-        else:
-            message = _wrongly_named(scope, part, metric, derived)
-            suggestion = f"{certified_sql(metric, contract)} AS {metric.name}"
-        if message is not None:
-            return statement.objection(Clause.CERTIFIED_METRIC, message, part, suggestion=suggestion)
-    return None
-
-
-def _wrongly_named(scope: Scope, part: exp.Expr, metric: Metric | DerivedMetric, derived: Derived) -> str | None:
-    bears = f"it bears the name of metric '{metric.name}', which is"
-    if isinstance(metric, DerivedMetric):
-        fits = derived.is_value(scope, part, metric)
-        return None if fits else f"{bears} {metric.derivation}, each part over the same rows"
-    if not derived.measures.is_value(scope, part, metric):
-        return f"{bears} {metric.expression} of {metric.object_type}"
-    if metric.display is not None and isinstance(rounded_off(part.unalias(), metric.display), exp.Round):
-        return f"{bears} shown with other digits after the point"
-    return None
-
-
-def _taken_for(scope: Scope, part: exp.Expr, derived: Derived) -> str | None:
-    """What is wrong with a name that holds that of a metric which the value is said not to be."""
-    words, contract = f"_{part.alias_or_name.lower()}_", derived.contract
-    for metric in contract.every_metric:
-        for other in metric.not_the_same_as:
-            if f"_{other.lower()}_" in words and _is(scope, part, metric, derived):
-                return f"it is '{metric.name}', which is not the same as '{other}', whose name it bears"
-    return None
-
-
-def _is(scope: Scope, part: exp.Expr, metric: Metric | DerivedMetric, derived: Derived) -> bool:
-    if isinstance(metric, Metric):
-        return derived.measures.is_value(scope, part, metric)
-    return derived.is_value(scope, part, metric)
-
-
-def _outputs(statement: Statement) -> Iterator[tuple[Scope, exp.Expr]]:
-    for scope in statement.scopes:
-        if isinstance(scope.expression, exp.Select):
-            yield from ((scope, part) for part in scope.expression.selects)
 
 
 def _instead(found: Measured, contract: Contract) -> str | None:
