@@ -75,6 +75,17 @@ class CensoredColumns:
 
 
 @dataclass(frozen=True, slots=True)
+class Domain:
+    """The values that should exist: those of a property, of this or of another object type."""
+
+    object: str
+    property: str
+
+    def __str__(self) -> str:
+        return f"{self.object}.{self.property}"
+
+
+@dataclass(frozen=True, slots=True)
 class Property:
     """One property of an object type; its name is the name of the view's column."""
 
@@ -100,6 +111,8 @@ class Property:
     """Whether sums of it mean something; None where the contract does not say."""
     display_scale: int | None = None
     """Digits after the point that a person is shown at least; never rounds."""
+    domain: Domain | None = None
+    """Where the values that it should have stand; None where the contract does not say."""
     sensitivity: Sensitivity = Sensitivity.NONE
     masked: bool = False
     """Whether monitors may use it although it is restricted: its values are then never shown."""
@@ -232,6 +245,20 @@ class Identity:
 
 
 @dataclass(frozen=True, slots=True)
+class CalendarTable:
+    """A governed view whose rows are periods: what each is called, its days, and whose it is."""
+
+    object: str
+    label: str
+    start: str
+    """Property with the first day of a period."""
+    end: str
+    """Property with its last day."""
+    entity: str | None = None
+    """Property that says whose period it is; None where all share one calendar."""
+
+
+@dataclass(frozen=True, slots=True)
 class Calendar:
     """How the organisation names its days and years."""
 
@@ -240,6 +267,8 @@ class Calendar:
     week_start: str = "monday"
     time_zone: str = "UTC"
     """IANA name; times without an offset are read in it."""
+    table: CalendarTable | None = None
+    """Where the days of fiscal periods stand; None where arithmetic finds them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
+from catalog.calendar_document import CalendarTableModel
 from catalog.contract import Cardinality, Restates, Sensitivity
 from catalog.datatypes import TYPE_NAMES, DataType, parse_type
 from catalog.metric_document import MandatoryFilterModel, MetricModel
@@ -42,6 +43,11 @@ View = Annotated[
     _pattern(_VIEW, "a view with its schema, such as ontology.employee_pay"),
     WithJsonSchema({"type": "string", "pattern": _VIEW}),
 ]
+DomainText = Annotated[
+    str,
+    _pattern(_VIEW, "an object type and its property, such as award_rate.classification"),
+    WithJsonSchema({"type": "string", "pattern": _VIEW}),
+]
 TypeText = Annotated[DataType, BeforeValidator(_read_type), WithJsonSchema({"type": "string", "examples": ["text"]})]
 
 
@@ -70,6 +76,8 @@ class CalendarModel(StrictModel):
     week_start: Literal["monday", "sunday", "saturday"] = "monday"
     time_zone: Text = "UTC"
     """IANA name such as Australia/Sydney; moments without an offset are read in it."""
+    table: CalendarTableModel | None = None
+    """Where the days of fiscal periods stand, if no arithmetic finds them."""
 
 
 class LimitsModel(StrictModel):
@@ -124,6 +132,8 @@ class PropertyModel(StrictModel):
     censored: CensoredModel | None = None
     non_negative: Flag = False
     display: DisplayModel | None = None
+    domain: DomainText | None = None
+    """The values that should exist, as object.property."""
     sensitivity: Sensitivity = Sensitivity.NONE
     monitor: Literal["masked"] | None = None
     """Lets monitors use a restricted property without showing its values."""

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from catalog.calendar_rules import calendar_findings
 from catalog.contract import (
     Additivity,
     Calendar,
+    CalendarTable,
     CensoredColumns,
     Contract,
+    Domain,
     EffectiveDates,
     Identity,
     Limits,
@@ -19,7 +22,8 @@ from catalog.contract import (
     PropertyRole,
     ProvenanceColumns,
 )
-from catalog.document import ContractModel, LinkTypeModel, ObjectTypeModel, PropertyModel
+from catalog.document import CalendarModel, ContractModel, LinkTypeModel, ObjectTypeModel, PropertyModel
+from catalog.domain_rules import domain_findings
 from catalog.link_rules import link_findings
 from catalog.metric_loading import derived_metrics_of, metrics_of
 from catalog.metric_rules import MetricRules, filter_findings
@@ -90,12 +94,15 @@ def _reference_findings(read: Sequence[tuple[Document, ContractModel]]) -> Itera
     seen_links: dict[str, str] = {}
     seen_metrics: dict[str, str] = {}
     for document, model in read:
+        if model.calendar is not None:
+            yield from calendar_findings(document, model.calendar, objects)
         for index, item in enumerate(model.object_types):
             path = ("object_types", index)
             yield from unique_findings(document, (*path, "name"), item.name, seen_objects)
             yield from unique_findings(document, (*path, "view"), item.view, seen_views)
             yield from object_findings(document, path, item)
             yield from filter_findings(document, path, item.mandatory_filters, item)
+            yield from domain_findings(document, path, item, objects)
         for index, link in enumerate(model.link_types):
             link_path = ("link_types", index)
             yield from unique_findings(
@@ -130,7 +137,7 @@ def _contract(read: Sequence[tuple[Document, ContractModel]]) -> Contract:
         refusals=tuple(_refusal(item) for model in models for item in model.refusals),
         verified_queries=tuple(_verified(item) for model in models for item in model.verified_queries),
         identity=Identity(identity.subject_name, tuple(identity.aliases), identity.statement) if identity else None,
-        calendar=Calendar(**calendar.model_dump()) if calendar else Calendar(),
+        calendar=_calendar(calendar) if calendar else Calendar(),
         limits=Limits(**limits.model_dump()) if limits else Limits(),
         text=text.decode("utf-8"),
     )
@@ -178,9 +185,15 @@ def _property(model: PropertyModel) -> Property:
         role=PropertyRole(model.role) if model.role else None,
         additivity=Additivity(model.additivity) if model.additivity else None,
         display_scale=model.display.scale if model.display else None,
+        domain=Domain(*model.domain.split(".")) if model.domain else None,
         sensitivity=model.sensitivity,
         masked=model.monitor == "masked",
     )
+
+
+def _calendar(model: CalendarModel) -> Calendar:
+    table = CalendarTable(**model.table.model_dump()) if model.table else None
+    return Calendar(model.fiscal_year_start_month, model.fiscal_year_label, model.week_start, model.time_zone, table)
 
 
 def _terms(models: Sequence[ContractModel]) -> Iterable[GlossaryTerm]:

@@ -6,9 +6,9 @@ They stand on the same relations as compiled monitors, so that a key is read her
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from catalog.contract import Contract, LinkType, ObjectType
+from catalog.contract import Cardinality, Contract, Domain, LinkType, ObjectType
 from catalog.expressions.checking import Scope
 from catalog.expressions.tree import And, Condition, Presence, PropertyRef
 from catalog.referee.certified import CertifiedQuery, Purpose
@@ -25,6 +25,8 @@ from monitors.definition import MonitorDefinition
 _LINKED = "linked"
 _REPEATED = "repeated"
 _VALUES = "spelt"
+_DOMAIN = "domain"
+_STRANGE = "strange"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +96,28 @@ class LiveQueries:
         order = ", ".join(f"{expression} NULLS FIRST" for expression, _ in output)
         body = f"{select(output, self.dialect)} FROM {spelt.name} AS v ORDER BY {order} LIMIT {most}"
         return self._certified([*relations_of(plan, self.dialect), spelt], body)
+
+    def outside(self, of: ObjectType, name: str, domain: Domain, most: int) -> CertifiedQuery:
+        """The values of a property that its domain does not hold, those of the most rows first, at most `most` of them.
+
+        Columns: the value, its rows, how many such values there are, and how many rows they stand in.
+        """
+        link = LinkType(_DOMAIN, of.name, (name,), domain.object, (domain.property,), Cardinality.MANY_TO_MANY)
+        return replace(self, contract=replace(self.contract, link_types=(link,)))._outside(of, name, domain, most)
+
+    def _outside(self, of: ObjectType, name: str, domain: Domain, most: int) -> CertifiedQuery:
+        plan = self._plan(of.name, [PropertyRef(domain.property, _DOMAIN)])
+        spelled = relation_names(plan)
+        far = f"{spelled[plan.link(_DOMAIN).far.relation]} AS r"
+        value = self._column("m", name)
+        held = f"EXISTS (SELECT 1 FROM {far} WHERE {self._column('r', domain.property)} = {value})"
+        source = f"{self._member(plan)} AS m WHERE {value} IS NOT NULL AND NOT {held} GROUP BY {value}"
+        strange = Relation(self._free(plan, _STRANGE), ((value, "value"), ("COUNT(*)", "rows")), source)
+        output = [(self._column("s", "value"), "value"), (self._column("s", "rows"), "rows")]
+        output += [("COUNT(*) OVER ()", "values"), (f"SUM({self._column('s', 'rows')}) OVER ()", "all rows")]
+        order = f"{self._column('s', 'rows')} DESC, {self._column('s', 'value')}"
+        body = f"{select(output, self.dialect)} FROM {strange.name} AS s ORDER BY {order} LIMIT {most}"
+        return self._certified([*relations_of(plan, self.dialect), strange], body)
 
     def _plan(self, object_name: str, read: Sequence[PropertyRef]) -> MonitorPlan:
         """The plan of a condition that names nothing but these properties; only its relations are used."""

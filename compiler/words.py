@@ -28,6 +28,7 @@ def explain_monitor(definition: MonitorDefinition, contract: Contract) -> list[s
         else _population_lines(definition, object_type)
     )
     lines.append(f"Breach:     {print_condition(definition.breach_when)}")
+    lines += [f"  {name} is what the contract certifies: {text}." for name, text in definition.metrics]
     lines.append("Compliant:  the same is decided, and false.")
     lines.append("No data:    it cannot be decided. Nothing that is missing reads as compliant.")
     lines += figure_lines(definition, grouping, contract) if grouping is not None else []

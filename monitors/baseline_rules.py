@@ -16,6 +16,7 @@ from catalog.expressions.syntax import SyntaxFault, parse_operand
 from catalog.expressions.tree import Aggregate, BaselineRef, Condition
 from monitors.baseline_document import BaselineModel
 from monitors.grouping_rules import GroupingRules
+from monitors.named_metrics import NamedMetrics
 from trivet.documents import Document, Path
 from trivet.findings import Finding
 
@@ -32,13 +33,16 @@ class LoadedBaselines:
     """Whether a condition can be held against them: what is at fault would be at fault again."""
 
 
-def load_baselines(document: Document, grouping: GroupingRules, scope: Scope, *, is_grouped: bool) -> LoadedBaselines:
+def load_baselines(
+    document: Document, grouping: GroupingRules, scope: Scope, metrics: NamedMetrics, *, is_grouped: bool
+) -> LoadedBaselines:
     """The baselines that the file gives a monitor, each checked on its own.
 
     Args:
         document: the file.
         grouping: the grouping of the monitor.
         scope: what the rows hold.
+        metrics: which of them `of` may name.
         is_grouped: whether there is a grouping, without a fault; without one nothing is asked of its baselines.
     """
     place: Path = (*grouping.path, "baselines")
@@ -48,7 +52,7 @@ def load_baselines(document: Document, grouping: GroupingRules, scope: Scope, *,
     if any(item.view.lower() == HeldName.BASELINES for item in scope.contract.object_types):
         message = f"a governed view bears the name {HeldName.BASELINES}, under which earlier values are held; rename it"
         return LoadedBaselines((), (document.finding(place, message, key=True),), is_known=False)
-    loader = _Loader(document, grouping, scope)
+    loader = _Loader(document, grouping, scope, metrics)
     found = [loader.load((*place, name), name, model) for name, model in models.items()]
     rules = tuple(rule for rule, _ in found if rule is not None)
     findings = tuple(finding for _, wrong in found for finding in wrong)
@@ -78,12 +82,17 @@ class _Loader:
     document: Document
     grouping: GroupingRules
     scope: Scope
+    metrics: NamedMetrics
 
     def load(self, path: Path, name: str, model: BaselineModel) -> tuple[BaselineRule | None, list[Finding]]:
         findings = list(self._length_findings(path, model))
         of = parse_operand(model.of)
         if isinstance(of, SyntaxFault):
             return None, [*findings, self.document.finding((*path, "of"), of.message, offset=of.span[0])]
+        of, faults = self.metrics.expanded_operand(of)
+        if faults:
+            wrong = [self.document.finding((*path, "of"), fault.message, offset=fault.span[0]) for fault in faults]
+            return None, [*findings, *wrong]
         if not isinstance(of, Aggregate):
             return None, [*findings, self.document.finding((*path, "of"), _NO_AGGREGATE, offset=of.span[0])]
         findings += self._figure_findings(path, of)

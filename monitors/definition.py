@@ -55,6 +55,8 @@ class MonitorDefinition:
     """Makes groups of the rows the members; None where each row is one."""
     baselines: tuple[BaselineRule, ...] = ()
     """What earlier evaluations come to, where groups are held against it; in the order of the file."""
+    metrics: tuple[tuple[str, str], ...] = field(default=(), compare=False)
+    """The metrics that `breach_when` was written with, and what each stands for in it."""
     strict: bool = False
     """An indeterminate matching row, or row of a group, makes it unknown instead of partial."""
     allow_empty: bool = False

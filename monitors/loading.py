@@ -21,6 +21,7 @@ from monitors.definition import MonitorDefinition
 from monitors.document import MonitorFileModel, MonitorModel
 from monitors.grouping import Grouping
 from monitors.grouping_rules import GroupingRules
+from monitors.named_metrics import NamedMetrics
 from monitors.rule_test_loading import load_rule_tests
 from monitors.rule_tests import RuleTest
 from monitors.schedule_loading import schedule_findings, schedule_of
@@ -110,11 +111,16 @@ def _load_monitor(
     of_groups = list(rules.findings())
     findings += of_groups
     scope = Scope(contract, object_type)
-    loaded = load_baselines(document, rules, scope, is_grouped=model.group_by is not None and not of_groups)
+    grouped_by = rules.keys if model.group_by is not None or document.has((*path, "group_by")) else None
+    metrics = NamedMetrics(contract, object_type, grouped_by, model.where, model.strict)
+    is_grouped = model.group_by is not None and not of_groups
+    loaded = load_baselines(document, rules, scope, metrics, is_grouped=is_grouped)
     findings += loaded.findings
     over_groups = Scope(contract, object_type, loaded.rules)
     asked = partial(_group_faults, rules, loaded.is_known) if document.has((*path, "group_by")) else _row_faults
-    breach_when, faults = _load_condition(document, (*path, "breach_when"), model.breach_when, over_groups, asked)
+    breach_when, faults = _load_condition(
+        document, (*path, "breach_when"), model.breach_when, over_groups, asked, metrics
+    )
     findings += faults
     if breach_when is not None and not findings and model.group_by is not None:
         findings += rules.link_findings(breach_when)
@@ -123,7 +129,7 @@ def _load_monitor(
     recover_when: Condition | None = None
     if model.recover_when is not None:
         recover_when, faults = _load_condition(
-            document, (*path, "recover_when"), model.recover_when, over_groups, asked
+            document, (*path, "recover_when"), model.recover_when, over_groups, asked, metrics
         )
         findings += faults
         if recover_when is not None and not findings and model.group_by is not None:
@@ -131,7 +137,9 @@ def _load_monitor(
             findings += rules.masked_findings(("recover_when",), recover_when)
     where: Condition | None = None
     if model.where is not None:
-        where, faults = _load_condition(document, (*path, "where"), model.where, scope, _narrowing_faults)
+        where, faults = _load_condition(
+            document, (*path, "where"), model.where, scope, partial(_narrowing_faults, metrics)
+        )
         findings += faults
         if where is not None and not findings and model.group_by is not None:
             findings += rules.masked_findings(("where",), where)
@@ -150,8 +158,9 @@ def _load_monitor(
     findings += _clockless_findings(tests, [breach_when, where, *taken_of])
     if breach_when is None or findings:
         return None, findings
+    named = metrics.used(model.breach_when)
     return _definition(
-        model, breach_when, recover_when, where, rules.grouping(), loaded.rules, tests, document.file
+        model, breach_when, recover_when, where, rules.grouping(), loaded.rules, named, tests, document.file
     ), []
 
 
@@ -164,12 +173,20 @@ def _clockless_findings(tests: Sequence[RuleTest], conditions: Sequence[Conditio
 
 
 def _load_condition(
-    document: Document, path: Path, text: str, scope: Scope, asked: Callable[[Condition, Scope], Iterable[Fault]]
+    document: Document,
+    path: Path,
+    text: str,
+    scope: Scope,
+    asked: Callable[[Condition, Scope], Iterable[Fault]],
+    metrics: NamedMetrics | None = None,
 ) -> tuple[Condition | None, list[Finding]]:
     condition = parse_condition(text)
     if isinstance(condition, SyntaxFault):
         return None, [document.finding(path, condition.message, offset=condition.span[0])]
-    faults = asked(condition, scope)
+    faults: Iterable[Fault] = ()
+    if metrics is not None:
+        condition, faults = metrics.expanded(condition)
+    faults = faults or asked(condition, scope)
     return condition, [document.finding(path, fault.message, offset=fault.span[0]) for fault in faults]
 
 
@@ -178,8 +195,9 @@ def _row_faults(condition: Condition, scope: Scope) -> Iterable[Fault]:
     return found or never_faults(condition, scope)
 
 
-def _narrowing_faults(condition: Condition, scope: Scope) -> Iterable[Fault]:
-    return list(narrowing_faults(condition)) or _row_faults(condition, scope)
+def _narrowing_faults(metrics: NamedMetrics, condition: Condition, scope: Scope) -> Iterable[Fault]:
+    figures = [*metrics.narrowing_faults(condition), *narrowing_faults(condition)]
+    return figures or _row_faults(condition, scope)
 
 
 def _group_faults(rules: GroupingRules, is_known: bool, condition: Condition, scope: Scope) -> Iterable[Fault]:
@@ -238,6 +256,7 @@ def _definition(
     where: Condition | None,
     grouping: Grouping | None,
     baselines: tuple[BaselineRule, ...],
+    metrics: tuple[tuple[str, str], ...],
     tests: tuple[RuleTest, ...],
     file: str,
 ) -> MonitorDefinition:
@@ -248,6 +267,7 @@ def _definition(
         where=where,
         grouping=grouping,
         baselines=baselines,
+        metrics=metrics,
         strict=model.strict,
         allow_empty=model.allow_empty,
         samples=model.samples,

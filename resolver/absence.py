@@ -7,9 +7,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from catalog.contract import Contract, ObjectType, Property, Sensitivity
+from catalog.contract import Contract, Domain, ObjectType, Property, Sensitivity
 from catalog.datatypes import Kind
+from catalog.metric_records import NullRule
 from resolver.drafting import NAMED
+from resolver.measuring import bases_of, find_metric
 from resolver.outcome import Absence, ResultTable, cell_json
 from resolver.plan import Filter, Measure, Operator, SemanticPlan
 from resolver.plan_sql import PlanSql, causes_sql, plan_sql
@@ -56,10 +58,39 @@ def unknown_entity(plan: SemanticPlan, linked: Linked | None, parts: Parts) -> s
         for value in item.values:
             if (item.property, value) in found:
                 continue
-            probe = SemanticPlan(plan.object, Measure.COUNT, filters=(Filter(item.property, Operator.EQUAL, (value,)),))
-            if _first(run_own(plan_sql(probe, parts.contract).answer, parts.contract, parts.engine)) == 0:
-                return f"{item.property.replace('_', ' ')} '{value}'"
+            domain = _open_domain(declared, parts.contract)
+            # What should exist is an entity, even if no row has it yet.
+            if _holds(plan.object, item.property, value, parts):
+                continue
+            if domain is not None and _holds(domain.object, domain.property, value, parts):
+                continue
+            listed = f", and neither has its domain {domain}" if domain is not None else ""
+            return f"{item.property.replace('_', ' ')} '{value}'{listed}"
     return None
+
+
+def left_unknown(plan: SemanticPlan, absence: Absence, parts: Parts) -> str | None:
+    """Why a metric has no figure, where the contract says that a single row without a value leaves it unknown."""
+    metric = find_metric(parts.contract, plan.metric)
+    strict = [base for base in bases_of(metric, parts.contract) if base.null_rule is NullRule.UNKNOWN] if metric else []
+    lacking = absence.reasons.get(Reason.LEFT_NULL.value)
+    if not strict or not lacking:
+        return None
+    return f"{strict[0].name} is unknown as long as a row has no value, as the contract says, and {lacking} have none"
+
+
+def _open_domain(declared: Property, contract: Contract) -> Domain | None:
+    """The domain of a property, where anybody may ask what it holds."""
+    domain = declared.domain
+    found = contract.object_type(domain.object) if domain is not None else None
+    listed = found.find_property(domain.property) if found is not None and domain is not None else None
+    return domain if listed is not None and listed.sensitivity is Sensitivity.NONE else None
+
+
+def _holds(object_name: str, name: str, value: str, parts: Parts) -> bool:
+    """Whether a row has a value."""
+    probe = SemanticPlan(object_name, Measure.COUNT, filters=(Filter(name, Operator.EQUAL, (value,)),))
+    return _first(run_own(plan_sql(probe, parts.contract).answer, parts.contract, parts.engine)) > 0
 
 
 def provenance_of(proposed: object, parts: Parts) -> tuple[Mapping[str, Json], ...]:

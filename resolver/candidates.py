@@ -27,11 +27,18 @@ class Drop(StrEnum):
     """It filters by what the question does not say, or leaves out what the question does."""
     MISSING_FILTER = "missing_filter"
     """It holds something to no value that the contract wants held to one."""
+    NO_PERIOD = "no_period"
+    """The contract's calendar has no days for the period that it names."""
 
     @property
     def is_unreadable(self) -> bool:
         """Whether the reply itself was no use, whatever it meant to say."""
         return self in (Drop.NOT_JSON, Drop.WRONG_SCHEMA, Drop.TRUNCATED, Drop.CONTROL_CHARACTERS)
+
+    @property
+    def tells_all(self) -> bool:
+        """Whether its message says in words what is wrong, so that its kind need not be told."""
+        return self in (Drop.MISSING_FILTER, Drop.NO_PERIOD)
 
     @property
     def wants_more(self) -> bool:

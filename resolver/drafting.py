@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 
 from catalog.contract import Metric, ObjectType, Property
 from catalog.datatypes import Kind
 from catalog.engines.port import Cell
 from catalog.expressions.tree import AggregateFunction
 from resolver.consensus import as_number
+from resolver.measuring import AnyMetric
 from resolver.outcome import Absence, ResultTable, cell_text, plain_number
 from resolver.plan import Filter, Measure, Operator, SemanticPlan
 from resolver.vocabulary import row_noun
@@ -42,7 +43,7 @@ class Draft:
 
 
 def draft_plan(
-    plan: SemanticPlan, object_type: ObjectType, table: ResultTable, absence: Absence, metric: Metric | None = None
+    plan: SemanticPlan, object_type: ObjectType, table: ResultTable, absence: Absence, metric: AnyMetric | None = None
 ) -> Draft:
     """The sentence of a plan's result; `metric` is what it measures, if it measures one."""
     writer = _Writer(plan, object_type, table, metric)
@@ -113,7 +114,7 @@ class _Writer:
     plan: SemanticPlan
     object_type: ObjectType
     table: ResultTable
-    metric: Metric | None = None
+    metric: AnyMetric | None = None
 
     def sentence(self, absence: Absence) -> str:
         """What was found."""
@@ -173,7 +174,12 @@ class _Writer:
         number = as_number(cell)
         if cell is None or number is None or self.plan.measure is Measure.COUNT:
             return cell_text(cell)
+        display = self.metric.display if self.metric is not None else None
+        if display is not None and display.round is not None:
+            # Once, and at the end: the table keeps the figure as it was measured.
+            return plain_number(number.quantize(Decimal(1).scaleb(-display.round), ROUND_HALF_UP), display.round)
         least = self._declared.display_scale or 0 if self._declared else 0
+        least = display.scale or 0 if display is not None else least
         if self.plan.measure is Measure.AVG or self._is_mean:
             digits = max(least, _AVERAGE_DIGITS)
             return plain_number(number.quantize(Decimal(1).scaleb(-digits)), least)
@@ -190,7 +196,7 @@ class _Writer:
 
     @property
     def _is_mean(self) -> bool:
-        return self.metric is not None and self.metric.aggregate.function is AggregateFunction.AVG
+        return isinstance(self.metric, Metric) and self.metric.aggregate.function is AggregateFunction.AVG
 
     @property
     def _named(self) -> str:
@@ -229,6 +235,8 @@ def _filter_text(item: Filter, object_type: ObjectType) -> str:
             return f"{name} {values[0]}"
         case Operator.IN:
             return f"{name} {' or '.join(values)}"
+        case Operator.DURING:
+            return f"{name} in {values[0]}"
         case Operator.BETWEEN:
             return f"{name} from {values[0]} to {values[1]}"
         case Operator.IS_MISSING:
@@ -242,7 +250,7 @@ def _labels(object_type: ObjectType) -> frozenset[str]:
     return frozenset(names | {item.unit for item in object_type.properties if item.unit})
 
 
-def _metric_labels(metric: Metric) -> frozenset[str]:
+def _metric_labels(metric: AnyMetric) -> frozenset[str]:
     return frozenset({_words(metric.name), *([metric.unit] if metric.unit else [])})
 
 

@@ -77,8 +77,11 @@ def _year_choice(plan: SemanticPlan, linked: Linked, contract: Contract) -> Iter
                 f"fiscal year {year}": fiscal_year(year, contract.calendar),
             }
             told = {name: f"{name} ({first} to {last})" for name, (first, last) in readings.items()}
+            table = contract.calendar.table
+            if table is not None:
+                told[f"fiscal year {year}"] = f"fiscal year {year} as {table.object} has it"
             chosen = next((name for name, days in readings.items() if _is(item, days)), None)
-            if chosen is not None and len(set(readings.values())) > 1:
+            if chosen is not None and (table is not None or len(set(readings.values())) > 1):
                 others = tuple(text for name, text in told.items() if name != chosen)
                 text = f"{year} is read as {told[chosen]}."
                 yield Assumption("period", told[chosen], others, "contract.calendar", text)

@@ -9,30 +9,37 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from catalog.contract import Metric, ObjectType, Property
+from catalog.contract import Contract, Metric, ObjectType, Property
 from catalog.datatypes import Kind
 from catalog.expressions.tree import AggregateFunction, Arithmetic, ArithmeticOperator, Condition, Literal, Operand
 from catalog.expressions.tree import PropertyRef as Reference
+from catalog.metric_records import DerivationKind
 from compiler.dialects.dialect import Dialect
 from compiler.pruning import select
-from resolver.measuring import properties_of
+from resolver.measuring import AnyMetric, properties_of
 from trivet.errors import InternalError
 
 
 def metric_sql(
-    metric: Metric, object_type: ObjectType, by: Property | None, conditions: list[str], dialect: Dialect
+    metric: AnyMetric,
+    contract: Contract,
+    object_type: ObjectType,
+    by: Property | None,
+    conditions: list[str],
+    dialect: Dialect,
 ) -> str:
     """One SELECT: the metric over the rows that satisfy every condition, by a dimension if one is given.
 
     Args:
-        metric: the metric.
+        metric: the metric, which a plan can say.
+        contract: has its parts.
         object_type: its object type.
         by: the dimension.
         conditions: over the columns of the view, whose alias is `v`.
         dialect: of the engine.
     """
-    printer = _Printer(metric, object_type, dialect)
-    shown = (printer.aggregate(), metric.name)
+    printer = _Printer(contract, object_type, dialect)
+    shown = (printer.value(metric), metric.name)
     if by is None:
         where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
         return f"{select([shown], dialect)} FROM {object_type.view} AS v{where}"
@@ -43,8 +50,8 @@ def metric_sql(
 
 
 class _Printer:
-    def __init__(self, metric: Metric, object_type: ObjectType, dialect: Dialect) -> None:
-        self.metric, self.object_type, self.dialect = metric, object_type, dialect
+    def __init__(self, contract: Contract, object_type: ObjectType, dialect: Dialect) -> None:
+        self.contract, self.object_type, self.dialect = contract, object_type, dialect
 
     def column(self, name: str) -> str:
         """A column of the view."""
@@ -61,19 +68,37 @@ class _Printer:
             conditions.append(f"NOT {self.dialect.trimmed(column)} IN ({listed})")
         return conditions
 
-    def aggregate(self) -> str:
-        """The metric's aggregate."""
-        function, argument = self.metric.aggregate.function, self.metric.aggregate.argument
+    def value(self, metric: AnyMetric) -> str:
+        """The metric: its aggregate, or the arithmetic over those of its parts. Nothing is no zero, nor over zero."""
+        if isinstance(metric, Metric):
+            return self._aggregate(metric)
+        first, second = (self._part(name) for name in metric.derivation.parts)
+        match metric.derivation.kind:
+            case DerivationKind.RATIO | DerivationKind.SHARE:
+                return f"{first} / NULLIF({second}, 0)"
+            case DerivationKind.DIFFERENCE:
+                return f"{first} - {second}"
+            case _:
+                raise InternalError(f"no plan says a {metric.derivation.kind}")
+
+    def _part(self, name: str) -> str:
+        metric = self.contract.metric(name)
+        if metric is None:
+            raise InternalError(f"the contract has no metric {name}")
+        return self.value(metric) if isinstance(metric, Metric) else f"({self.value(metric)})"
+
+    def _aggregate(self, metric: Metric) -> str:
+        function, argument = metric.aggregate.function, metric.aggregate.argument
         if argument is None:
             return "COUNT(*)"
-        value = self._finite(self._operand(argument))
+        value = self._finite(metric, self._operand(argument))
         if function is AggregateFunction.COUNT_DISTINCT:
             return f"COUNT(DISTINCT {value})"
         return f"{function.upper()}({value})"
 
-    def _finite(self, value: str) -> str:
+    def _finite(self, metric: Metric, value: str) -> str:
         """The value, of rows whose doubles are numbers: `NaN` and infinity are no values."""
-        declared = (self.object_type.find_property(name) for name in properties_of(self.metric))
+        declared = (self.object_type.find_property(name) for name in properties_of(metric, self.contract))
         doubles = [self.column(item.name) for item in declared if item is not None and item.type.kind is Kind.DOUBLE]
         if not doubles:
             return value

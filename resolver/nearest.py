@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from catalog.contract import Contract, Metric, ObjectType, Sensitivity
+from catalog.contract import Contract, ObjectType, Sensitivity
 from catalog.datatypes import Kind
 from monitors.definition import MonitorDefinition
+from resolver.measuring import AnyMetric, mandatory, objects_of, unplannable
+from resolver.plan import Measure, SemanticPlan
 from resolver.vocabulary import Linked, row_noun
 
 MOST = 3
@@ -32,16 +34,16 @@ def _metric_questions(contract: Contract, linked: Linked | None) -> list[str]:
     named = linked.metrics_named if linked is not None else frozenset()
     free = [
         item
-        for item in sorted(contract.metrics, key=lambda item: item.name not in named)
-        if not item.mandatory_filters and not _is_filtered(contract, item)
+        for item in sorted(contract.every_metric, key=lambda item: item.name not in named)
+        if unplannable(item, contract) is None and not _is_filtered(contract, item)
     ]
     asked = [item.question for item in contract.verified_queries[:1]]
     return [*asked, *(f"What is the {item.name.replace('_', ' ')}?" for item in free)]
 
 
-def _is_filtered(contract: Contract, metric: Metric) -> bool:
-    object_type = contract.object_type(metric.object_type)
-    return object_type is None or bool(object_type.mandatory_filters)
+def _is_filtered(contract: Contract, metric: AnyMetric) -> bool:
+    (about,) = objects_of(metric, contract)
+    return bool(mandatory(SemanticPlan(about, Measure.METRIC, metric=metric.name), contract))
 
 
 def _watched(named: list[ObjectType], monitors: tuple[MonitorDefinition, ...]) -> list[str]:

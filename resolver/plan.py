@@ -43,6 +43,8 @@ class Operator(StrEnum):
     IN = "in"
     BETWEEN = "between"
     """Both ends included."""
+    DURING = "during"
+    """A day of a period of the contract's calendar, by its label."""
     IS_MISSING = "is missing"
 
 
@@ -122,7 +124,9 @@ def plan_fault(plan: SemanticPlan, contract: Contract) -> str | None:
         return (
             f"no object type '{plan.object}'{did_you_mean(plan.object, (item.name for item in contract.object_types))}"
         )
-    return next(_faults(plan, object_type), None) or next(_metric_faults(plan, contract), None)
+    if contract.calendar.table is None and any(item.operator is Operator.DURING for item in plan.filters):
+        return "the contract has no table of periods, so nothing is 'during' one"
+    return next(_faults(plan, object_type), None)
 
 
 def monitor_fault(asked: MonitorQuestion, monitors: tuple[MonitorDefinition, ...]) -> str | None:
@@ -152,23 +156,6 @@ def _faults(plan: SemanticPlan, object_type: ObjectType) -> Iterator[str]:
         yield from _filter_faults(item, object_type)
 
 
-def _metric_faults(plan: SemanticPlan, contract: Contract) -> Iterator[str]:
-    if (plan.measure is Measure.METRIC) != (plan.metric is not None):
-        yield "a plan of a metric names it, and no other plan does"
-    if plan.metric is None:
-        return
-    metric = next((item for item in contract.metrics if item.name == plan.metric), None)
-    if metric is None:
-        yield f"no metric '{plan.metric}'{did_you_mean(plan.metric, (item.name for item in contract.metrics))}"
-        return
-    if metric.object_type != plan.object or plan.property is not None:
-        yield f"metric {metric.name} measures {metric.object_type} as the contract says, and nothing else"
-    if plan.by is not None and metric.allowed_dimensions and plan.by not in metric.allowed_dimensions:
-        yield f"metric {metric.name} is told apart by {', '.join(metric.allowed_dimensions)} alone"
-    if any(item.operator is Operator.IS_MISSING for item in plan.filters):
-        yield "a metric is not asked of rows that lack something"
-
-
 def _can_measure(measure: Measure, measured: Property) -> bool:
     match measure:
         case Measure.AVG | Measure.SUM:
@@ -186,6 +173,10 @@ def _filter_faults(item: Filter, object_type: ObjectType) -> Iterator[str]:
         yield f"'{item.property} {item.operator}' takes another number of values than {len(item.values)}"
         return
     if declared is None:
+        return
+    if item.operator is Operator.DURING:
+        if declared.type.kind is not Kind.DATE:
+            yield f"{item.property} is {declared.type}, and only a date is during a period"
         return
     if item.operator in _ORDERED and declared.type.kind in (Kind.TEXT, Kind.BOOLEAN):
         yield f"{item.property} is {declared.type}, which '{item.operator}' does not order"

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from catalog.contract import Contract, Metric, ObjectType, Property
+from catalog.contract import Contract, ObjectType, Property
 from compiler import names
 from compiler.determinacy import PropertyRules
 from compiler.dialects.dialect import Dialect
 from compiler.dialects.duckdb_dialect import DuckDBDialect
 from compiler.pruning import Relation, Selection, select, with_clause
-from resolver.measuring import find_metric, held_filters, properties_of
+from resolver.measuring import AnyMetric, find_metric, held_filters, properties_of
 from resolver.metric_sql import metric_sql
 from resolver.plan import Filter, Measure, Operator, SemanticPlan, read_value
 from trivet.verdicts import Cause, Reason
@@ -52,7 +52,14 @@ def values_sql(object_type: ObjectType, declared: Sequence[Property], contract: 
     # Filters bring their properties into the relations; none of them is applied.
     wanted = tuple(Filter(item.name, Operator.IS_MISSING) for item in declared)
     plan = SemanticPlan(object_type.name, Measure.LIST, filters=wanted)
-    return _Printer(plan, contract, object_type, DuckDBDialect()).values()
+    return _Printer(plan, contract, object_type, DuckDBDialect()).values([item.name for item in declared])
+
+
+def rows_sql(object_type: ObjectType, shown: Sequence[str], filters: Sequence[Filter], contract: Contract) -> str:
+    """The combinations of determinate values of properties, each once, of the rows that satisfy every filter."""
+    wanted = tuple(Filter(name, Operator.IS_MISSING) for name in shown)
+    plan = SemanticPlan(object_type.name, Measure.LIST, filters=(*wanted, *filters))
+    return _Printer(plan, contract, object_type, DuckDBDialect()).values(shown, filters)
 
 
 def causes_sql(object_type: ObjectType, declared: Property, contract: Contract) -> str:
@@ -87,12 +94,12 @@ class _Printer:
             complement_causes=self._query(self._complement_causes(holes)) if holes and metric else None,
         )
 
-    def values(self) -> str:
-        """The distinct values of the properties that the plan's filters name."""
-        named = [item.property for item in self.plan.filters]
+    def values(self, named: Sequence[str], filters: Sequence[Filter] = ()) -> str:
+        """The distinct values of properties that the plan's filters name, of the rows that satisfy `filters`."""
         chosen = select([(self._column(name), name) for name in named], self.dialect)
         columns = ", ".join(self._column(name) for name in named)
-        return self._query(f"{chosen} FROM {self._rows} AS m GROUP BY {columns} ORDER BY {columns}")
+        where = f" WHERE {' AND '.join(self._filter(item) for item in filters)}" if filters else ""
+        return self._query(f"{chosen} FROM {self._rows} AS m{where} GROUP BY {columns} ORDER BY {columns}")
 
     def causes(self) -> str:
         """The causes of the plan's property."""
@@ -125,10 +132,10 @@ class _Printer:
         # A contract with metrics lets nothing else be counted; the sentence of an extreme tells no number of values.
         return [measured] if self.contract.metrics else [measured, (f"COUNT({column})", COUNTED)]
 
-    def _metric(self, metric: Metric) -> str:
+    def _metric(self, metric: AnyMetric) -> str:
         conditions = [self._filter(item, "v") for item in self.plan.filters]
         by = self.object_type.find_property(self.plan.by) if self.plan.by else None
-        return metric_sql(metric, self.object_type, by, conditions, self.dialect)
+        return metric_sql(metric, self.contract, self.object_type, by, conditions, self.dialect)
 
     def _from(self, *more: str) -> str:
         conditions = [*(f"({self._filter(item)})" for item in self.plan.filters), *more]
@@ -186,7 +193,7 @@ class _Printer:
     def _wanted(self) -> tuple[str, ...]:
         """The properties without whose value a row cannot enter the answer."""
         metric = find_metric(self.contract, self.plan.metric)
-        found = (self.plan.property, self.plan.by, *(properties_of(metric) if metric else ()))
+        found = (self.plan.property, self.plan.by, *(properties_of(metric, self.contract) if metric else ()))
         return tuple(dict.fromkeys(name for name in found if name is not None))
 
     def _scope(self) -> str:
@@ -194,6 +201,8 @@ class _Printer:
 
     def _filter(self, item: Filter, alias: str = "m") -> str:
         column = f"{alias}.{self._quoted(item.property)}"
+        if item.operator is Operator.DURING:
+            raise LookupError(f"the days of '{item.values[0]}' were not looked up")
         values = [self._literal(item.property, value) for value in item.values]
         match item.operator:
             case Operator.IS_MISSING:

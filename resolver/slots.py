@@ -88,7 +88,7 @@ def _unmet_metric(
         return
     if named and metric.name not in named:
         yield f"it gives {metric.name}, and the question asks for {' or '.join(sorted(named))}"
-    if not named and not set(properties_of(metric)) & linked.properties_named(plan.object):
+    if not named and not set(properties_of(metric, contract)) & linked.properties_named(plan.object):
         yield f"it gives {metric.name}, which the question does not name"
     if measures and measure_of(metric) not in measures:
         yield f"it gives {metric.name}, and the question asks for {' or '.join(sorted(measures))}"

@@ -9,8 +9,8 @@ from catalog.engines.port import EngineFault
 from catalog.referee.certified import Clause
 from catalog.referee.decisions import Abstained, Escalated, reason_code
 from resolver import intent
-from resolver.absence import absence_of, provenance_of, unknown_entity
-from resolver.candidates import Dropped
+from resolver.absence import absence_of, left_unknown, provenance_of, unknown_entity
+from resolver.candidates import Drop, Dropped
 from resolver.consensus import Vote, agree, is_empty
 from resolver.drafting import draft_plan, draft_sql
 from resolver.framing import frame
@@ -79,7 +79,10 @@ def referee(state: State, parts: Parts) -> State | Stopped:
     """Judges each proposal. Where none may run, the commonest reason is the question's."""
     if state.proposal is None or state.linked is None:
         raise LookupError("nothing was proposed")
-    weighed = tuple(weigh(item, state.linked, parts) for item in state.proposal.candidates)
+    try:
+        weighed = tuple(weigh(item, state.linked, parts) for item in state.proposal.candidates)
+    except EngineFault as error:
+        return Stopped(state, refuse(ReasonCode.EXEC_ERROR, str(error)))
     state = replace(state, weighed=weighed)
     if any(isinstance(item.fate, Ready) for item in weighed):
         return state
@@ -139,6 +142,8 @@ def account_for_absence(state: State, parts: Parts) -> State | Stopped:
         return Stopped(state, refuse(ReasonCode.EXEC_ERROR, str(error)))
     if state.absence.misread is not None:
         return Stopped(state, refuse(ReasonCode.NO_DATA, state.absence.misread))
+    if isinstance(proposed, SemanticPlan) and (why := left_unknown(proposed, state.absence, parts)) is not None:
+        return Stopped(state, refuse(ReasonCode.NO_DATA, why))
     listed = isinstance(proposed, SemanticPlan) and proposed.measure is Measure.LIST
     if (is_empty(ran.table) and not (listed and not ran.table.rows)) or _counts_no_value(ran):
         return Stopped(state, refuse(ReasonCode.NO_DATA, _no_data_words(state)))
@@ -223,7 +228,7 @@ def _nothing_to_run(state: State) -> Refusal:
                 refusal = refuse(commonest, words, clause=objection.clause)
             return refusal
         case Dropped(kind, message):
-            return refuse(commonest, f"{message}{many}" if kind.wants_more else f"{kind}, {message}{many}")
+            return refuse(commonest, f"{message}{many}" if kind.tells_all else f"{kind}, {message}{many}")
         case Declined(why):
             return refuse(commonest, f"the model found no answer in the data: {why}{many}")
         case _:
@@ -238,6 +243,8 @@ def _reason(fate: object) -> ReasonCode:
             return ReasonCode.SENSITIVE
         case Dropped(kind) if kind.wants_more:
             return ReasonCode.AMBIGUOUS
+        case Dropped(Drop.NO_PERIOD):
+            return ReasonCode.NO_DATA
         case Dropped(kind):
             return ReasonCode.MODEL_UNAVAILABLE if kind.is_unreadable else ReasonCode.SCHEMA_MISMATCH
         case _:

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from catalog.contract import Contract, Metric, ObjectType, Property, Sensitivity
 from catalog.datatypes import Kind
 from catalog.expressions.tree import condition_references
+from catalog.metric_records import DerivedMetric
 from compiler.plan import conditions_of
 from monitors.definition import MonitorDefinition
-from resolver.phrases import FUNCTION_WORDS, without_form
+from resolver.phrases import FUNCTION_WORDS, Mark, read_phrase, without_form
 from resolver.question import Question, is_day, is_number
 from trivet.stems import stem, stems_of
 
@@ -79,6 +80,13 @@ class Linked:
         return frozenset(name for name in found if name is not None)
 
 
+def period_label(span: Span, contract: Contract) -> str | None:
+    """The label of a period of the contract's calendar that words are; None where they are none."""
+    table = contract.calendar.table
+    place = (table.object, table.label) if table is not None else None
+    return next((item.value for item in span.targets if (item.object, item.property) == place and item.value), None)
+
+
 def object_nouns(object_type: ObjectType) -> tuple[str, ...]:
     """What the rows of an object type are called: its name, what its key counts, and its grain."""
     nouns = [object_type.name.replace("_", " ")]
@@ -101,7 +109,17 @@ def property_names(declared: Property) -> tuple[str, ...]:
     return (declared.name.replace("_", " "), *declared.synonyms)
 
 
-def metric_names(metric: Metric) -> tuple[str, ...]:
+def _metric_targets(metric: Metric | DerivedMetric, contract: Contract) -> Iterator[Target]:
+    """A metric with each object type that it is measured over."""
+    if isinstance(metric, Metric):
+        yield Target(metric.object_type, metric=metric.name)
+        return
+    parts = [part for name in metric.derivation.parts if (part := contract.metric(name)) is not None]
+    objects = dict.fromkeys(target.object for part in parts for target in _metric_targets(part, contract))
+    yield from (Target(name, metric=metric.name) for name in objects)
+
+
+def metric_names(metric: Metric | DerivedMetric) -> tuple[str, ...]:
     """What a metric is called: its name and its synonyms."""
     return (metric.name.replace("_", " "), *metric.synonyms)
 
@@ -116,9 +134,25 @@ def link_words(question: Question, contract: Contract, values: ValueLookup) -> L
     """
     terms, named = list(_terms(contract)), list(_names(contract))
     linked = _linked(question, terms, named)
+    if any(_names_a_period(linked, span, contract) for span in linked.spans):
+        # `fiscal year 2024` is a period, even where the rows of the calendar are called fiscal years.
+        nouns = {noun for item in contract.object_types for noun in object_nouns(item)}
+        named = [(name, target) for name, target in named if name not in nouns or not _is_fiscal(stems_of(name))]
+        linked = _linked(question, terms, named)
     if not _unexplained(linked, identity_words(contract)):
         return linked
     return _linked(question, terms, [*named, *_values(contract, values, question.capitals)])
+
+
+def _names_a_period(linked: Linked, span: Span, contract: Contract) -> bool:
+    words = linked.question.words
+    year = words[span.end] if span.end < len(words) else ""
+    rows = contract.calendar.table is not None and all(target.is_rows() for target in span.targets)
+    return rows and len(year) == 4 and year.isdigit() and _is_fiscal(tuple(map(stem, words[span.start : span.end])))
+
+
+def _is_fiscal(stems: tuple[str, ...]) -> bool:
+    return read_phrase(stems, 0) == (Mark.FISCAL, len(stems))
 
 
 def _linked(question: Question, *ranks: Iterable[tuple[str, Target]]) -> Linked:
@@ -160,15 +194,15 @@ def _terms(contract: Contract) -> Iterator[tuple[str, Target]]:
                 yield term.term, Target(item.name, name)
             if term.means == item.name:
                 yield term.term, Target(item.name)
-        for metric in contract.metrics:
+        for metric in contract.every_metric:
             if term.means == metric.name:
-                yield term.term, Target(metric.object_type, metric=metric.name)
+                yield from ((term.term, target) for target in _metric_targets(metric, contract))
 
 
 def _names(contract: Contract) -> Iterator[tuple[str, Target]]:
-    for metric in contract.metrics:
+    for metric in contract.every_metric:
         for name in metric_names(metric):
-            yield name, Target(metric.object_type, metric=metric.name)
+            yield from ((name, target) for target in _metric_targets(metric, contract))
     for item in contract.object_types:
         for noun in object_nouns(item):
             yield noun, Target(item.name)
@@ -178,15 +212,24 @@ def _names(contract: Contract) -> Iterator[tuple[str, Target]]:
 
 
 def _values(contract: Contract, values: ValueLookup, capitals: frozenset[str]) -> Iterator[tuple[str, Target]]:
+    held: dict[tuple[str, str], tuple[str, ...]] = {}
     for item in contract.object_types:
-        texts = [
-            declared
-            for declared in item.properties
-            if declared.type.kind is Kind.TEXT and declared.sensitivity is Sensitivity.NONE
-        ]
-        found = values(item, texts) if texts else {}
-        for name, known in found.items():
-            yield from ((value, Target(item.name, name, value)) for value in known if _is_usable(value, capitals))
+        texts = _texts(item)
+        held |= {(item.name, name): known for name, known in (values(item, texts) if texts else {}).items()}
+    for item in contract.object_types:
+        for declared in _texts(item):
+            known = held.get((item.name, declared.name), ())
+            if declared.domain is not None:
+                known = (*known, *held.get((declared.domain.object, declared.domain.property), ()))
+            for value in dict.fromkeys(known):
+                if _is_usable(value, capitals):
+                    yield value, Target(item.name, declared.name, value)
+
+
+def _texts(item: ObjectType) -> list[Property]:
+    """The properties by whose values a question may filter without naming them."""
+    open_ones = (declared for declared in item.properties if declared.sensitivity is Sensitivity.NONE)
+    return [declared for declared in open_ones if declared.type.kind is Kind.TEXT]
 
 
 def _is_usable(value: str, capitals: frozenset[str]) -> bool:

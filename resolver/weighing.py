@@ -9,16 +9,22 @@ from catalog.referee.certified import Clause, Purpose
 from catalog.referee.certify import certify
 from catalog.referee.decisions import Allowed
 from resolver.candidates import Candidate, Drop, Dropped
-from resolver.measuring import as_metric, missing_filters
+from resolver.filed_periods import with_days
+from resolver.measuring import as_metric, metric_fault, missing_filters
 from resolver.plan import CannotAnswer, MonitorQuestion, SemanticPlan, SqlText, monitor_fault, plan_fault
 from resolver.plan_sql import plan_sql
+from resolver.running import run_own
 from resolver.slots import unmet_by_monitor, unmet_in_sql, unmet_slot
 from resolver.state import Declined, Parts, Ready, Weighed
 from resolver.vocabulary import Linked
 
 
 def weigh(candidate: Candidate, linked: Linked, parts: Parts) -> Weighed:
-    """What becomes of a proposal before anything runs."""
+    """What becomes of a proposal before anything of it runs.
+
+    Raises:
+        EngineFault: the contract's calendar cannot be read.
+    """
     match candidate.proposed:
         case Dropped() as dropped:
             return Weighed(candidate, dropped)
@@ -31,7 +37,7 @@ def weigh(candidate: Candidate, linked: Linked, parts: Parts) -> Weighed:
                 return Weighed(candidate, Dropped(Drop.UNMET_SLOT, unmet))
             return Weighed(candidate, Ready(asked))
         case SemanticPlan() as plan:
-            if (fault := plan_fault(plan, parts.contract)) is not None:
+            if (fault := plan_fault(plan, parts.contract) or metric_fault(plan, parts.contract)) is not None:
                 return Weighed(candidate, Dropped(Drop.UNKNOWN_NAME, fault))
             if (unmet := unmet_slot(plan, linked, parts.contract)) is not None:
                 return Weighed(candidate, Dropped(Drop.UNMET_SLOT, unmet))
@@ -58,8 +64,12 @@ def _other_metric(ready: Ready, linked: Linked) -> str | None:
 
 def _measured(candidate: Candidate, plan: SemanticPlan, parts: Parts) -> Weighed:
     """A plan that keeps to the question, held against the contract's metrics and mandatory filters."""
+    dated = with_days(plan, parts.contract, lambda sql: run_own(sql, parts.contract, parts.engine))
+    if isinstance(dated, Dropped):
+        return Weighed(candidate, dated)
+    plan = dated
     candidate = replace(candidate, proposed=plan)
-    if (fault := plan_fault(plan, parts.contract)) is not None:
+    if (fault := plan_fault(plan, parts.contract) or metric_fault(plan, parts.contract)) is not None:
         return Weighed(candidate, Dropped(Drop.UNKNOWN_NAME, fault))
     if missing := missing_filters(plan, parts.contract):
         return Weighed(candidate, Dropped(Drop.MISSING_FILTER, _wanted(plan, missing)))

@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import partial
 from typing import TypeAlias
 
-from catalog.contract import Contract, LinkType, ObjectType
+from catalog.contract import Contract, LinkType, ObjectType, Property
 from catalog.engines.port import Engine, EngineFault, QueryTimeout, Snapshot
 from monitors.definition import MonitorDefinition
 from monitors.evaluation import Member, NotMade
@@ -17,6 +17,7 @@ from trivet.findings import Finding
 from trivet.verdicts import Reason
 from worker.baselines import LookBack, no_look_back
 from worker.judging import Judgement, judge
+from worker.live_domains import domain_tells
 from worker.live_links import link_tells
 from worker.live_look import Told, counted, look_at, repeated_key
 
@@ -81,6 +82,9 @@ def _looks(
     """Everything that is looked at: the file that speaks of it, its name, and what it tells of a snapshot."""
     for item in contract.object_types:
         yield contract_file, item.name, partial(_key_tells, contract, item)
+        for declared in item.properties:
+            if declared.domain is not None:
+                yield contract_file, f"{item.name}.{declared.name}", partial(_domain_tells, contract, item, declared)
     for link in contract.link_types:
         yield contract_file, f"link {link.source}.{link.name}", partial(_link_tells, contract, link)
     for definition in monitors:
@@ -117,6 +121,10 @@ def _key_tells(contract: Contract, of: ObjectType, snapshot: Snapshot) -> Iterat
 
 def _link_tells(contract: Contract, link: LinkType, snapshot: Snapshot) -> Iterator[Told]:
     return link_tells(look_at(contract, snapshot), link)
+
+
+def _domain_tells(contract: Contract, of: ObjectType, declared: Property, snapshot: Snapshot) -> Iterator[Told]:
+    return domain_tells(look_at(contract, snapshot), of, declared)
 
 
 def _monitor_tells(

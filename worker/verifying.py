@@ -57,6 +57,7 @@ class Verified:
     """What changed, or why it gave no result; empty where nothing is to be said."""
     result_hash: str | None = None
     row_count: int | None = None
+    """All of them, where some were cut off too; None where they could not be counted."""
     figures: tuple[str, ...] | None = None
     """The cells of a result that is one row of figures and dates."""
 
@@ -141,7 +142,7 @@ def _rerun(
         table = table_of(engine.run(decision.query))
     except EngineFault as error:
         return Verified(query, Rerun.FAILED, str(error))
-    made = Verified(query, Rerun.SAME, "", _digest(table), len(table.rows), _figures(table))
+    made = Verified(query, Rerun.SAME, "", _digest(table), _count(table), _figures(table))
     if before is None:
         return _as(made, Rerun.FIRST, "")
     if made.result_hash == before["result_hash"]:
@@ -157,7 +158,11 @@ def _digest(table: ResultTable) -> str:
     """SHA-256 of a result. The order of its rows is no part of it: only some SQL fixes one."""
     shown: list[Json] = [[cell_json(cell) for cell in row] for row in table.rows]
     rows: Json = sorted(shown, key=content_hash)
-    return content_hash({"columns": list(table.columns), "rows": rows, "truncated": table.truncated})
+    return content_hash({"columns": list(table.columns), "rows": rows, "total": _count(table)})
+
+
+def _count(table: ResultTable) -> int | None:
+    return table.total if table.truncated else len(table.rows)
 
 
 def _figures(table: ResultTable) -> tuple[str, ...] | None:

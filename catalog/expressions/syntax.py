@@ -294,6 +294,16 @@ class _ToTree(Transformer[Token, Any]):
         # Unary minus would round to the 28 digits of Python's context.
         return Literal(value.copy_negate() if value else value, span=_span(meta))
 
+    def percent(self, meta: Meta, items: list[Token]) -> Literal:
+        sign, digits, exponent = _number(str(items[0])[:-1], _span(meta)).as_tuple()
+        # Division would round to the 28 digits of Python's context.
+        return Literal(Decimal((sign, digits, int(exponent) - 2)), span=_span(meta), is_percent=True)
+
+    def negative_percent(self, meta: Meta, items: list[Token]) -> Literal:
+        value = self.percent(meta, items).value
+        negated = value.copy_negate() if isinstance(value, Decimal) and value else value
+        return Literal(negated, span=_span(meta), is_percent=True)
+
     def text(self, meta: Meta, items: list[Token]) -> Literal:
         return Literal(str(items[0])[1:-1], span=_span(meta))
 

@@ -131,6 +131,8 @@ class Literal:
 
     value: Decimal | str | bool | date | datetime | timedelta
     span: Span = field(default=NOWHERE, compare=False)
+    is_percent: bool = field(default=False, compare=False)
+    """Whether it was written as `5%`, which is 0.05."""
 
 
 @dataclass(frozen=True, slots=True)

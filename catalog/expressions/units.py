@@ -13,6 +13,7 @@ from catalog.expressions.tree import (
     ArithmeticOperator,
     Condition,
     Exists,
+    Literal,
     Operand,
     Presence,
     PropertyRef,
@@ -28,8 +29,9 @@ def unit_faults(operands: tuple[Operand, ...], scope: Scope) -> Iterator[Fault]:
     """Every sum and comparison of what stands in units that do not convert."""
     for operand in operands:
         for node in nodes(operand):
-            if isinstance(node, Arithmetic) and node.operator in (ArithmeticOperator.ADD, ArithmeticOperator.SUBTRACT):
+            if isinstance(node, Arithmetic) and _is_sum(node):
                 yield from _sum_faults(node, scope)
+    yield from _percent_faults(operands, scope)
     first, *others = operands
     united = [other for other in others if unit_of(other, scope) is not None]
     if unit_of(first, scope) is None and united:
@@ -38,6 +40,21 @@ def unit_faults(operands: tuple[Operand, ...], scope: Scope) -> Iterator[Fault]:
         return
     for other in united:
         yield from _pair_faults(first, other, scope)
+
+
+def _percent_faults(operands: tuple[Operand, ...], scope: Scope) -> Iterator[Fault]:
+    """Every `5%` beside what has a unit: 0.05 of that unit is hardly meant, least of all of per cent."""
+    sums = [node for operand in operands for node in nodes(operand) if _is_sum(node)]
+    for sides in (operands, *((node.left, node.right) for node in sums if isinstance(node, Arithmetic))):
+        united = next((side for side in sides if unit_of(side, scope) is not None), None)
+        for side in sides if united is not None else ():
+            if united is not None and isinstance(side, Literal) and side.is_percent:
+                message = f"a per cent is a plain number, and `{print_operand(united)}` is in {unit_of(united, scope)}"
+                yield Fault(f"{message}; write the number in that unit", side.span)
+
+
+def _is_sum(node: Operand) -> bool:
+    return isinstance(node, Arithmetic) and node.operator in (ArithmeticOperator.ADD, ArithmeticOperator.SUBTRACT)
 
 
 def _in_another(united: list[Operand], scope: Scope) -> list[Operand]:

@@ -11,14 +11,14 @@ from catalog.contract import Contract, ObjectType, Property
 from catalog.datatypes import Kind
 from resolver.candidates import Candidate, Proposal
 from resolver.dates import calendar_year, fiscal_year
-from resolver.measuring import find_metric, measure_of
+from resolver.models.lexical_metrics import metric_plan
 from resolver.monitor_matching import match_monitor
 from resolver.outcome import Refusal
 from resolver.phrases import NEGATIONS, Mark, Symbol, read_phrase
 from resolver.plan import Filter, Measure, Operator, Proposed, SemanticPlan, plan_fault
 from resolver.question import is_day, is_number
 from resolver.refusals import refuse
-from resolver.vocabulary import Linked, MonitorWords, Span, Target, identity_words
+from resolver.vocabulary import Linked, MonitorWords, Span, Target, identity_words, period_label
 from trivet.outcomes import ReasonCode
 from trivet.stems import stem
 
@@ -90,7 +90,9 @@ class _Reading:
         for span in self.linked.spans:
             having = {target.object for target in span.targets}
             if any(not target.is_rows() for target in span.targets):
-                hosts = [name for name in hosts if name in having]
+                narrowed = [name for name in hosts if name in having]
+                # The label of a period may be said of the rows of any object type.
+                hosts = narrowed or (hosts if period_label(span, self.contract) is not None else [])
         chosen = self.contract.object_type(hosts[0]) if hosts and self.linked.spans else None
         if chosen is None:
             unknown = self._unread_words()
@@ -167,6 +169,10 @@ class _Reading:
 
     def _term(self, span: Span) -> int:
         target = self._target(span)
+        label = period_label(span, self.contract)
+        if label is not None and target.object != self.object_type.name:
+            self._during(label)
+            return span.end
         if target.metric is not None:
             self.metrics.append(target.metric)
         if target.property is None:
@@ -282,9 +288,21 @@ class _Reading:
             self._refuse(f"{self.object_type.name} has no single date that the year {word} could be of")
             return behind + 1
         calendar = self.contract.calendar
+        if mark is Mark.FISCAL and calendar.table is not None:
+            self._during(word)
+            return behind + 1
         days = fiscal_year(int(word), calendar) if mark is Mark.FISCAL else calendar_year(int(word))
         self.filters.append(Filter(declared.name, Operator.BETWEEN, tuple(day.isoformat() for day in days)))
         return behind + 1
+
+    def _during(self, label: str) -> None:
+        declared = self._only_date()
+        if declared is None:
+            self._refuse(f"{self.object_type.name} has no single date that could be in {label}")
+        elif any(item.operator is Operator.DURING for item in self.filters):
+            self._refuse("it names two periods, and only a model can plan that")
+        else:
+            self.filters.append(Filter(declared.name, Operator.DURING, (label,)))
 
     def _only_date(self) -> Property | None:
         dates = [item for item in self.object_type.properties if item.type.kind is Kind.DATE]
@@ -326,26 +344,13 @@ class _Reading:
             filters.append(Filter(name, Operator.IN if len(distinct) > 1 else Operator.EQUAL, distinct))
         measured = list(dict.fromkeys(self.measured))
         if self.metrics:
-            return self._metric_plan(measured, filters)
-        measure = self._measure(measured, filters)
-        if isinstance(measure, Refusal):
-            return measure
-        plan = SemanticPlan(self.object_type.name, measure, measured[0] if measured else None, self.by, tuple(filters))
-        fault = plan_fault(plan, self.contract)
-        return plan if fault is None else refuse(ReasonCode.SCHEMA_MISMATCH, fault)
-
-    def _metric_plan(self, measured: list[str], filters: list[Filter]) -> SemanticPlan | Refusal:
-        names = list(dict.fromkeys(self.metrics))
-        metric = find_metric(self.contract, names[0])
-        if len(names) + len(measured) > 1 or metric is None:
-            return refuse(ReasonCode.SCHEMA_MISMATCH, f"it asks for {' and '.join([*names, *measured])} at once")
-        if self.measure is not None and self.measure is not measure_of(metric):
-            what = f"{metric.name} is {metric.expression} as the contract has it, and there is no {self.measure} of it"
-            return refuse(ReasonCode.SCHEMA_MISMATCH, what)
-        if self.asks_which:
-            return refuse(ReasonCode.SCHEMA_MISMATCH, f"{metric.name} is one figure, and has no rows to list")
-        about = self.object_type.name
-        plan = SemanticPlan(about, Measure.METRIC, None, self.by, tuple(filters), metric=metric.name)
+            measure = Measure.LIST if self.asks_which else self.measure
+            about = (self.object_type.name, self.by, filters)
+            return metric_plan(self.contract, self.metrics, measured, measure, about)
+        chosen = self._measure(measured, filters)
+        if isinstance(chosen, Refusal):
+            return chosen
+        plan = SemanticPlan(self.object_type.name, chosen, measured[0] if measured else None, self.by, tuple(filters))
         fault = plan_fault(plan, self.contract)
         return plan if fault is None else refuse(ReasonCode.SCHEMA_MISMATCH, fault)
 

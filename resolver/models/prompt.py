@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from catalog.contract import Contract, Metric, ObjectType, Sensitivity
 from monitors.definition import MonitorDefinition
+from resolver.measuring import AnyMetric, unplannable
 from resolver.plan import Measure, MonitorAsk, Operator
 from trivet.canonical import Json
 
@@ -25,17 +26,18 @@ def messages(question: str, contract: Contract, monitors: tuple[MonitorDefinitio
         f"link {item.source}.{item.name} -> {item.target} on {', '.join(item.source_keys)}"
         for item in contract.link_types
     )
-    measured = "\n".join(_metric_text(item) for item in contract.metrics)
+    measured = "\n".join(_metric_text(item) for item in contract.every_metric)
     words = "\n".join(f"'{item.term}' means {item.means}" for item in contract.glossary)
     watched = "\n".join(f"monitor {item.id}: {item.title}. {item.description}" for item in monitors)
     statement = contract.identity.statement if contract.identity else ""
-    parts = (_task(contract), statement, words, described, links, measured, watched)
+    parts = (_task(contract), statement, words, described, _periods(contract), links, measured, watched)
     system = "\n\n".join(part for part in parts if part)
     return [{"role": "system", "content": system}, {"role": "user", "content": question}]
 
 
 def response_format(contract: Contract, monitors: tuple[MonitorDefinition, ...]) -> dict[str, Json]:
     """The JSON Schema that the server is asked to hold replies to; it is checked again whatever the server does."""
+    table = contract.calendar.table is not None
     objects: list[Json] = [item.name for item in contract.object_types]
     declared_names = {declared.name for item in contract.object_types for declared in item.properties}
     properties: list[Json] = [*sorted(declared_names)]
@@ -45,7 +47,7 @@ def response_format(contract: Contract, monitors: tuple[MonitorDefinition, ...])
     one_filter = _object(
         {
             "property": {"enum": properties},
-            "operator": {"enum": [item.value for item in Operator]},
+            "operator": {"enum": [item.value for item in Operator if item is not Operator.DURING or table]},
             "values": {"type": "array", "items": text, "maxItems": 20},
         }
     )
@@ -60,7 +62,7 @@ def response_format(contract: Contract, monitors: tuple[MonitorDefinition, ...])
     )
     shapes: list[Json] = [plan, _object({"sql": {"type": "string", "pattern": "^[ -~]{1,2000}$"}})]
     if contract.metrics:
-        metrics: list[Json] = [item.name for item in contract.metrics]
+        metrics: list[Json] = [item.name for item in contract.every_metric if unplannable(item, contract) is None]
         filters: Json = {"type": "array", "items": one_filter, "maxItems": 10}
         measured = {"metric": {"enum": metrics}, "object": {"enum": objects}, "by": optional, "filters": filters}
         shapes.append(_object(measured))
@@ -80,12 +82,24 @@ def _task(contract: Contract) -> str:
     return _TASK.replace('{"monitor"', f'{_METRIC_SHAPE}\n{{"monitor"') if contract.metrics else _TASK
 
 
-def _metric_text(item: Metric) -> str:
+def _periods(contract: Contract) -> str:
+    table = contract.calendar.table
+    if table is None:
+        return ""
+    return f"A date is 'during' a fiscal period by its label, a value of {table.object}.{table.label}."
+
+
+def _metric_text(item: AnyMetric) -> str:
     also = f" also called {', '.join(item.synonyms)}." if item.synonyms else ""
     unit = f" [{item.unit}]" if item.unit else ""
+    other = f" Not the same as {', '.join(item.not_the_same_as)}." if item.not_the_same_as else ""
+    if not isinstance(item, Metric):
+        return f"metric {item.name} = {item.derivation}{unit}. {item.description}{also}{other}"
     by = f" Told apart by {', '.join(item.allowed_dimensions)}." if item.allowed_dimensions else ""
     held = f" Always filtered by {', '.join(item.mandatory_filters)}." if item.mandatory_filters else ""
-    return f"metric {item.name} of {item.object_type} = {item.expression}{unit}. {item.description}{also}{by}{held}"
+    return (
+        f"metric {item.name} of {item.object_type} = {item.expression}{unit}. {item.description}{also}{other}{by}{held}"
+    )
 
 
 def _object_text(item: ObjectType) -> str:

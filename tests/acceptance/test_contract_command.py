@@ -8,14 +8,14 @@ import duckdb
 import pytest
 
 from tests.acceptance.command import trivet
-from tests.integration.shop import make_shop
+from tests.integration.small_workspaces import make_workspace
 
 SOLD = "What was sold in the US in 2025-Q3?"
 
 
 @pytest.fixture
 def shop(tmp_path: Path) -> Path:
-    return make_shop(tmp_path / "shop")
+    return make_workspace(tmp_path / "shop")
 
 
 def change_warehouse(shop: Path, sql: str) -> None:
@@ -96,3 +96,35 @@ def test_a_stated_gap_is_told_with_its_evidence(shop: Path) -> None:
     ended = trivet("ask", "How much was returned in the US?", "--json", at=shop)
     assert (ended.code, ended.document["reason_code"]) == (3, "NO_DATA")
     assert ended.document["refusal"] == 'Only sales are held. The contract says: "Returns are not held here.".'
+
+
+STRANGE = "INSERT INTO ontology.order_line (line_id, region) VALUES ('L9', 'Nord'), ('L10', 'Nord'), ('L11', 'East')"
+
+
+def test_values_outside_their_domain_are_counted_and_named(shop: Path) -> None:
+    change_warehouse(shop, STRANGE)
+    ended = trivet("check", "--live", at=shop)
+    assert ended.code == 0
+    assert (
+        "warning: contract.yaml: order_line.region: 2 values in 3 rows of ontology.order_line lie outside its domain"
+        " sales_area.area: 'Nord' (2 rows), 'East' (1 row)"
+    ) in ended.err
+
+
+def test_no_more_than_ten_values_outside_a_domain_are_named(shop: Path) -> None:
+    change_warehouse(
+        shop, "INSERT INTO ontology.order_line (line_id, region) SELECT 'M' || i, 'R' || i FROM range(12) t(i)"
+    )
+    (warning,) = [line for line in trivet("check", "--live", at=shop).err.splitlines() if "domain" in line]
+    assert "12 values in 12 rows" in warning
+    assert (warning.count("(1 row)"), warning.endswith("and others")) == (10, True)
+
+
+@pytest.mark.parametrize("where", ["missing: [n/a]", "name: area, type: text"])
+def test_restricted_values_outside_a_domain_are_counted_and_never_shown(shop: Path, where: str) -> None:
+    change_contract(shop, where, f"{where}, sensitivity: restricted")
+    text = (shop / "contract.yaml").read_text("utf-8")
+    (shop / "contract.yaml").write_text(text.partition("verified_queries:")[0], "utf-8")
+    change_warehouse(shop, STRANGE)
+    (warning,) = [line for line in trivet("check", "--live", at=shop).err.splitlines() if "domain" in line]
+    assert warning.endswith("2 values in 3 rows of ontology.order_line lie outside its domain sales_area.area")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,17 +20,26 @@ from resolver.models.replay import ReplayProposer, read_recording
 from resolver.nearest import nearest_questions
 from resolver.outcome import Answer, Outcome, Refusal, cell_json
 from resolver.vocabulary import Linked
-from tests.integration.shop import CASES, Shop
+from tests.integration.small_workspaces import CASES, Shop
 
-QUESTIONS: list[dict[str, Any]] = yaml.safe_load((CASES / "questions.yaml").read_text("utf-8"))
+WORKSPACES = ("shop", "filings")
+QUESTIONS: list[tuple[str, dict[str, Any]]] = [
+    (name, case) for name in WORKSPACES for case in yaml.safe_load((CASES / name / "questions.yaml").read_text("utf-8"))
+]
 REVENUE = "What was the gross revenue in 2025-Q3 in the US?"
 
 
 @pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
-    made = Shop(tmp_path_factory.mktemp("shop"))
+def workspaces(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Shop]]:
+    made = {name: Shop(tmp_path_factory.mktemp(name), name) for name in WORKSPACES}
     yield made
-    made.engine.connection.close()
+    for item in made.values():
+        item.engine.connection.close()
+
+
+@pytest.fixture(scope="module")
+def shop(workspaces: dict[str, Shop]) -> Shop:
+    return workspaces["shop"]
 
 
 @pytest.fixture(scope="module")
@@ -44,9 +52,9 @@ def rows_of(outcome: Outcome) -> list[list[Any]]:
     return [[cell_json(cell) for cell in row] for row in outcome.ending.table.rows]
 
 
-@pytest.mark.parametrize("case", QUESTIONS, ids=[case["ask"] for case in QUESTIONS])
-def test_a_question_ends_as_its_case_says(shop: Shop, case: dict[str, Any]) -> None:
-    outcome = shop.ask(case["ask"])
+@pytest.mark.parametrize(("name", "case"), QUESTIONS, ids=[case["ask"] for _, case in QUESTIONS])
+def test_a_question_ends_as_its_case_says(workspaces: dict[str, Shop], name: str, case: dict[str, Any]) -> None:
+    outcome = workspaces[name].ask(case["ask"])
     if "refused" in case:
         assert isinstance(outcome.ending, Refusal), outcome.ending
         assert outcome.ending.reason == case["refused"], outcome.ending.text
@@ -57,6 +65,8 @@ def test_a_question_ends_as_its_case_says(shop: Shop, case: dict[str, Any]) -> N
         assert isinstance(outcome.ending, Answer)
         assert sum(outcome.absence.reasons.values()) == case.get("left_out", 0)
         text = outcome.ending.text
+        assumed = " ".join(part for item in outcome.ending.assumptions for part in item.alternatives)
+        assert [part for part in case.get("assumes", []) if part not in assumed] == [], assumed
     assert [part for part in case.get("says", []) if part not in text] == [], text
 
 
@@ -148,6 +158,46 @@ def test_a_model_is_told_of_metrics_and_words(contract: Contract) -> None:
     assert '"metric"' in json.dumps(response_format(contract, ()))
 
 
+DURING = {"property": "sold_on", "operator": "during", "values": ["FY2024"]}
+OF_UMBER = {"property": "company", "operator": "=", "values": ["Umber"]}
+
+
+@pytest.mark.parametrize(
+    ("filters", "comes_to"),
+    [
+        ([OF_UMBER, DURING], [["2"]]),
+        (
+            [OF_UMBER, {**DURING, "values": ["FY2026"]}],
+            "filters sold_on by 'FY2026', which the question does not say",
+        ),
+        ([OF_UMBER, {**DURING, "property": "amount"}], "only a date is during a period"),
+        ([OF_UMBER, {**DURING, "values": []}], "takes another number of values than 0"),
+        ([OF_UMBER], "it leaves out 'FY2024'"),
+    ],
+)
+def test_a_model_names_a_period_by_its_label(workspaces: dict[str, Shop], filters: list[Any], comes_to: object) -> None:
+    asked = "How many sales of Umber are there in FY2024?"
+    reply = {"object": "sale", "measure": "count", "filters": filters}
+    outcome = workspaces["filings"].ask(asked, recording(asked, reply))
+    if isinstance(comes_to, str):
+        assert isinstance(outcome.ending, Refusal)
+        assert comes_to in outcome.ending.text
+    else:
+        assert [[str(cell) for cell in row] for row in rows_of(outcome)] == comes_to
+
+
+def test_only_a_contract_with_a_table_of_periods_lets_a_date_be_during_one(workspaces: dict[str, Shop]) -> None:
+    asked = "How many lines were there in 2025-Q3?"
+    reply = {"object": "order_line", "measure": "count", "filters": [{**DURING, "values": ["2025-Q3"]}]}
+    ended = workspaces["shop"].ask(asked, recording(asked, reply)).ending
+    assert isinstance(ended, Refusal)
+    assert "the contract has no table of periods" in ended.text
+    for name, told in (("shop", False), ("filings", True)):
+        contract = workspaces[name].contract
+        assert ("'during' a fiscal period" in json.dumps(messages("?", contract, ()))) is told
+        assert ('"during"' in json.dumps(response_format(contract, ()))) is told
+
+
 class NoProposer:
     """A proposer that must not be asked."""
 
@@ -189,13 +239,14 @@ def test_what_accounts_for_an_answer_may_count_and_still_touches_nothing_restric
 
 
 def test_what_accounts_for_an_answer_is_escalated_where_it_touches_something_restricted(contract: Contract) -> None:
-    closed = [replace(item, sensitivity=Sensitivity.RESTRICTED) for item in contract.object_types[2].properties]
-    restricted = replace(contract, object_types=(replace(contract.object_types[2], properties=tuple(closed)),))
+    closed = [replace(item, sensitivity=Sensitivity.RESTRICTED) for item in contract.object_type("customer").properties]
+    restricted = replace(contract, object_types=(replace(contract.object_type("customer"), properties=tuple(closed)),))
     found = certify("SELECT company FROM ontology.customer", restricted, Purpose.ACCOUNT)
     assert isinstance(found, Escalated)
 
 
-def test_the_directory_of_the_shop_holds_what_its_tests_read() -> None:
-    assert {path.name for path in Path(CASES).iterdir()} == {
-        "contract.yaml", "trivet.yaml", "warehouse.sql", "questions.yaml",
-    }  # fmt: skip
+def test_the_directory_of_a_workspace_holds_what_its_tests_read() -> None:
+    for name in WORKSPACES:
+        assert {path.name for path in (CASES / name).iterdir()} == {
+            "contract.yaml", "trivet.yaml", "warehouse.sql", "questions.yaml",
+        }  # fmt: skip

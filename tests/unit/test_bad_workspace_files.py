@@ -12,7 +12,7 @@ from types import ModuleType
 
 import pytest
 
-from catalog import link_rules, loading, metric_rules, object_rules
+from catalog import link_rules, loading, metric_derivation_rules, metric_rules, object_rules
 from catalog.contract import Contract
 from catalog.loading import load_contract
 from monitors import alerting_loading, baseline_rules, cron, grouping_rules, rule_test_loading, schedule_loading
@@ -113,6 +113,7 @@ def messages(module: ModuleType) -> set[str]:
         link_rules,
         alerting_loading,
         metric_rules,
+        metric_derivation_rules,
         monitor_loading,
         grouping_rules,
         baseline_rules,

@@ -276,6 +276,7 @@ CHANGES: dict[str, Any] = {
     "where": parsed("rate > 0"),
     "grouping": Grouping((GroupKey("level"),)),
     "baselines": (BaselineRule("usual", Aggregate(AggregateFunction.COUNT, None), Statistic.MEAN, 3, 3),),
+    "metrics": (("gross", "sum(amount)"),),
     "strict": True,
     "allow_empty": True,
     "samples": 7,

@@ -17,3 +17,5 @@ CREATE TABLE ontology.stock_level (shop VARCHAR, fiscal_period VARCHAR, pieces I
 INSERT INTO ontology.stock_level VALUES ('Harbour', '2025-Q3', 40), ('Station', '2025-Q3', NULL), ('Harbour', '2025-Q4', 30);
 CREATE TABLE ontology.customer (customer_id VARCHAR, company VARCHAR, credit_limit DECIMAL(12,2));
 INSERT INTO ontology.customer VALUES ('C1', 'Refund Masters', 100.00), ('C2', 'Vat', 50.00);
+CREATE TABLE ontology.sales_area (area VARCHAR);
+INSERT INTO ontology.sales_area VALUES ('North'), ('South'), ('West');

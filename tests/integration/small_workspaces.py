@@ -1,4 +1,4 @@
-"""The shop of `tests/cases/shop`: a workspace whose contract measures by metrics."""
+"""Small workspaces of `tests/cases`, each a contract and the SQL of its warehouse, and questions asked of them."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from worker.asking import resolver_of
 from worker.bootstrap import Wiring
 from worker.workspace import Workspace, read_workspace
 
-CASES = Path(__file__).parents[1] / "cases" / "shop"
+CASES = Path(__file__).parents[1] / "cases"
 
 
-def make_shop(path: Path) -> Path:
-    """A workspace of the shop at `path`, with its warehouse."""
+def make_workspace(path: Path, name: str = "shop") -> Path:
+    """The workspace of a folder of `tests/cases` at `path`, with its warehouse."""
     path.mkdir(parents=True, exist_ok=True)
-    for name in ("contract.yaml", "trivet.yaml"):
-        shutil.copy(CASES / name, path / name)
+    for file in ("contract.yaml", "trivet.yaml"):
+        shutil.copy(CASES / name / file, path / file)
     with duckdb.connect(str(path / "warehouse.duckdb")) as connection:
-        connection.execute((CASES / "warehouse.sql").read_text("utf-8"))
+        connection.execute((CASES / name / "warehouse.sql").read_text("utf-8"))
     return path
 
 
@@ -54,15 +54,14 @@ class HereEngine:
         rows: Sequence[tuple[object, ...]] = found.fetchall()
         kept = tuple(tuple(row) for row in rows[: query.max_rows])
         identity = SnapshotIdentity(device=1, inode=1, size=1, modified_ns=1, generation=None)
-        cut = len(rows) > query.max_rows
-        return QuestionResult(columns, kept, cut, None if cut else len(rows), identity)
+        return QuestionResult(columns, kept, len(rows) > query.max_rows, len(rows), identity)
 
 
 class Shop:
-    """One shop."""
+    """One of them."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = make_shop(path)
+    def __init__(self, path: Path, name: str = "shop") -> None:
+        self.path = make_workspace(path, name)
 
     @cached_property
     def workspace(self) -> Workspace:
