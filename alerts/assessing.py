@@ -11,7 +11,7 @@ from alerts.states import AlertKind
 from alerts.status import AlertStatus, Run
 from monitors.alerting import Lasting, NoDataRule
 from monitors.evaluation import Counts, Evaluation, NotMade
-from trivet.verdicts import Severity, SlotCause, Verdict
+from trivet.verdicts import Severity, SlotCause, Verdict, worst_verdict
 
 SHARED = "any"
 """The run of whatever has no `for` of its own: breaches, and missing data beside them."""
@@ -39,8 +39,11 @@ class Assessment:
 
     kind: AlertKind | None
     """What an alert would be about; None where there is nothing, or nothing that anybody wants to hear."""
+    breach: int
+    """Breached members that nobody accepted."""
     in_order: bool
-    """By positive evidence: nothing breached, nothing carried, nothing undecided beyond what is tolerated."""
+    """By positive evidence: nothing breached that nobody accepted, nothing carried, nothing undecided beyond what is
+    tolerated."""
     is_quieted: bool
     """Missing data that nobody wants to hear of: no evidence of anything."""
     loud: Mapping[str, Lasting]
@@ -61,12 +64,13 @@ def assess(last: AlertStatus, made: Evaluation, following: Following) -> Assessm
     """What an evaluation says, given how the alert stood and what became of its members."""
     excesses = tuple(_excesses(made))
     fall, judged = _fall(last.judged, made)
-    breach = made.outcome.breach if isinstance(made.outcome, Counts) else 0
+    breach = made.outcome.breach - following.accepted if isinstance(made.outcome, Counts) else 0
+    verdict = worst_verdict(breach, made.outcome.no_data) if isinstance(made.outcome, Counts) else made.verdict
     loud_excess = any(item.is_loud for item in excesses)
-    quieted = made.verdict is Verdict.NO_DATA and not loud_excess and fall is None
+    quieted = verdict is Verdict.NO_DATA and not loud_excess and fall is None
     certain = breach > 0 or following.held > 0
     loud: dict[str, Lasting] = {}
-    if certain or following.gone or (following.carried and made.verdict is not Verdict.NO_DATA):
+    if certain or following.gone or (following.carried and verdict is not Verdict.NO_DATA):
         loud[SHARED] = made.definition.alerting.fires_after
     for item in excesses:
         if item.is_loud:
@@ -76,7 +80,7 @@ def assess(last: AlertStatus, made: Evaluation, following: Following) -> Assessm
     in_order = isinstance(made.outcome, Counts) and not (certain or following.carried or excesses or fall)
     kind = _kind(last, certain=certain, carried=following.carried, missing=bool(loud), in_order=in_order)
     quieted = quieted and SHARED not in loud
-    return Assessment(kind, in_order, quieted, loud, excesses, following, fall, judged)
+    return Assessment(kind, breach, in_order, quieted, loud, excesses, following, fall, judged)
 
 
 def _kind(last: AlertStatus, *, certain: bool, carried: bool, missing: bool, in_order: bool) -> AlertKind | None:
@@ -104,15 +108,18 @@ def runs_after(last: AlertStatus, made: Evaluation, seen: Assessment) -> dict[st
 
 
 def severity_of(kind: AlertKind, last: AlertStatus, made: Evaluation, seen: Assessment) -> Severity:
-    """How loud it is. Members that are carried count in its size, so that nothing missing makes it quieter."""
+    """How loud it is. Members that are carried count in its size, so that nothing missing makes it quieter.
+
+    Those that breach and are accepted do not.
+    """
     definition, missing = made.definition, [item.severity for item in seen.excesses if item.is_loud]
     if kind is AlertKind.NO_DATA:
         found = missing or [_otherwise(made)]
     elif isinstance(made.outcome, Counts):
-        size = made.outcome.breach + seen.following.held + seen.following.unjudged
+        size = seen.breach + seen.following.held + seen.following.unjudged
         population = max(made.outcome.population, size)
         level = definition.alerting.severity_of(size, population, definition.severity)
-        unknown = seen.following.beyond and not made.outcome.breach
+        unknown = seen.following.beyond and not seen.breach
         found = [level, *missing, *([last.severity] if unknown and last.severity else [])]
     else:
         found = [last.severity or definition.severity, *missing]
@@ -166,13 +173,13 @@ def _fall(before: tuple[int, int] | None, made: Evaluation) -> tuple[tuple[str, 
     now = (made.outcome.population - made.outcome.no_data, made.outcome.population)
     if before is None or allowed is None or _percent(before) - _percent(now) <= allowed:
         return None, now
-    return (_shown(before), _shown(now)), before
+    return (share_text(before), share_text(now)), before
 
 
 def _percent(part: tuple[int, int]) -> Decimal:
     return Decimal(100 * part[0]) / part[1]
 
 
-def _shown(part: tuple[int, int]) -> str:
-    """Cut, not rounded: 99.96 % of the members judged is not all of them."""
+def share_text(part: tuple[int, int]) -> str:
+    """A share in percent: cut, not rounded, since 99.96 % of the members judged is not all of them."""
     return f"{1000 * part[0] // part[1] / 10:.1f}"

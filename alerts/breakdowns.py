@@ -6,6 +6,7 @@ the outbox, in the transaction that ends the delivery. A notice of it that is gi
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,10 +18,13 @@ from alerts.message import Message
 from alerts.routing import Target
 from alerts.states import AlertEvent, DeliveryState
 from alerts.tables import breakdown, outbox
-from trivet.canonical import content_hash
+from ledger.append import append
+from ledger.entries import EntryType
+from trivet.canonical import Json, content_hash, normal_text
 from trivet.clock import utc_text
 from trivet.verdicts import Severity
 
+PAYLOAD_VERSION = 1
 PREFIX = "receiver/"
 """What stands before a receiver's name where a notice is about it, in place of a monitor's id: none holds a slash."""
 _MOST_NAMED = 3
@@ -110,17 +114,33 @@ def disabled_addresses(connection: sa.Connection) -> dict[Target, str]:
     return {item.target: item.disabled_at for item in breakdowns(connection) if item.disabled_at is not None}
 
 
-def enable(connection: sa.Connection, receiver: str) -> int:
+def enable(connection: sa.Connection, receiver: str, by: str, now: datetime) -> int:
     """Lets notices be sent again to every address of a receiver, and says to how many they were not."""
     ours = sa.and_(breakdown.c.receiver == receiver, breakdown.c.disabled_at.is_not(None))
-    return connection.execute(sa.update(breakdown).where(ours).values(disabled_at=None)).rowcount
+    enabled = connection.execute(sa.update(breakdown).where(ours).values(disabled_at=None)).rowcount
+    return _record(connection, receiver, "enabled", enabled, by, now)
 
 
-def forget(connection: sa.Connection, receiver: str) -> int:
+def forget(connection: sa.Connection, receiver: str, by: str, now: datetime) -> int:
     """Ends the breakdowns of a receiver that is none any more, and says of how many addresses. Nobody is told."""
     open_ones = sa.or_(breakdown.c.since.is_not(None), breakdown.c.disabled_at.is_not(None))
     ended = sa.update(breakdown).where(breakdown.c.receiver == receiver, open_ones).values(since=None, disabled_at=None)
-    return connection.execute(ended).rowcount
+    return _record(connection, receiver, "forgotten", connection.execute(ended).rowcount, by, now)
+
+
+def _record(connection: sa.Connection, receiver: str, action: str, addresses: int, by: str, now: datetime) -> int:
+    """Writes down what became of addresses, if there were any."""
+    if addresses:
+        payload: dict[str, Json] = {
+            "schema": PAYLOAD_VERSION,
+            "receiver": receiver,
+            "action": action,
+            "addresses": addresses,
+            "by": normal_text(by),
+            "at": utc_text(now),
+        }
+        append(connection, EntryType.RECEIVER, uuid.uuid4().hex, payload)
+    return addresses
 
 
 def breakdowns(connection: sa.Connection) -> list[Breakdown]:
@@ -152,7 +172,7 @@ def _of(target: Target) -> sa.ColumnElement[bool]:
 
 
 def _lost(target: Target, row: sa.Row[Any], error: str, disabled: str | None, now: datetime) -> str:
-    is_monitor = not row.monitor.startswith(PREFIX) and row.event != AlertEvent.GATHERED.value
+    is_monitor = "/" not in row.monitor and row.event != AlertEvent.GATHERED.value
     lost = f"A notice about {'monitor ' if is_monitor else ''}{told_of(row)}"
     words = f"{lost} was given up after {row.attempts} attempt{'' if row.attempts == 1 else 's'}: {error}."
     if disabled is not None:

@@ -2,7 +2,7 @@
 
 Nothing that is missing resolves an alert. It ends by positive evidence alone: a completed evaluation without a breach,
 in which every member that breached before was looked up and found compliant, and in which no more members are undecided
-than the monitor tolerates.
+than the monitor tolerates. A breach that somebody accepted until a date is none here: it is counted, and told besides.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from monitors.evaluation import Evaluation
 from trivet.verdicts import Severity, Trigger
 
 _NOBODY: Mapping[str, Flagged] = {}
+_NONE: Mapping[str, str] = {}
 _OF_BREACH = (AlertKind.BREACH, AlertKind.UNJUDGED)
 
 
@@ -37,7 +38,12 @@ class Step:
 
 
 def advance(
-    last: AlertStatus, made: Evaluation, flagged: Mapping[str, Flagged] = _NOBODY, *, muted: bool = False
+    last: AlertStatus,
+    made: Evaluation,
+    flagged: Mapping[str, Flagged] = _NOBODY,
+    *,
+    muted: bool = False,
+    accepted: Mapping[str, str] = _NONE,
 ) -> Step:
     """The status after `made`, and what is to be told, if anything.
 
@@ -50,12 +56,13 @@ def advance(
         made: the evaluation.
         flagged: the members that were flagged before.
         muted: whether somebody silenced the monitor.
+        accepted: the members whose breach somebody accepted: by key, the last day for which that holds.
     """
     if made.trigger is Trigger.REPLAY or made.slot > made.finished_at:
         return Step(last)
     if last.slot is not None and made.slot <= last.slot:
         return Step(last)
-    following = follow(flagged, made, beyond=last.beyond)
+    following = follow(flagged, made, beyond=last.beyond, accepted=accepted)
     seen = assess(last, made, following)
     status = replace(
         last,
@@ -67,11 +74,20 @@ def advance(
     )
     moved, change = _moved(status, seen, made, muted=muted)
     moved, change = _steadied(last, moved, change, seen, made)
+    days = _days(made, accepted)
+    change = replace(change, accepted=days) if change is not None else None
     standing = None
     if moved.state.is_open and moved.told is not None:
         now = _change(AlertEvent.REPEATED, moved.told, moved.severity, moved, seen, made, muted=False)
-        standing = replace(now, ordinal=moved.events)
+        standing = replace(now, ordinal=moved.events, accepted=days)
     return Step(moved, change, following.changes, standing)
+
+
+def _days(made: Evaluation, accepted: Mapping[str, str]) -> tuple[str, ...]:
+    """Of each accepted breach the last day for which that holds, the first one first."""
+    if not accepted:
+        return ()
+    return tuple(sorted(accepted[key] for item in made.breached if (key := item.key_text) in accepted))
 
 
 def _moved(

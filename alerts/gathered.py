@@ -51,8 +51,11 @@ def gathered_message(by: Mapping[str, str], notices: Sequence[Message], now: dat
 def is_fine(message: Message) -> bool:
     """Whether a message may be shown in the colour of what is in order.
 
-    A gathered one only where everything in it ended, and nothing in it was left undecided.
+    A gathered one only where everything in it ended, and nothing in it was left undecided; a digest only where every
+    monitor is compliant and nothing was missed.
     """
+    if message.event is AlertEvent.DIGEST:
+        return message.severity is Severity.INFO
     if message.event is AlertEvent.GATHERED:
         return message.is_fine
     return message.event in (AlertEvent.RESOLVED, AlertEvent.TEST)

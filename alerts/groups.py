@@ -27,6 +27,7 @@ MOST_GROUPS = 1_000
 """Groups of one monitor that have alerts of their own at one time; those beyond are told of in the monitor's."""
 MOST_APART = 3
 """Groups of one monitor that are told of one by one when they move at once; more are one message."""
+_NONE: Mapping[str, str] = {}
 _WHATEVER = NoDataPolicy(tolerate=Threshold(percent=Decimal(100)))
 
 
@@ -94,6 +95,7 @@ def advance_groups(
     *,
     muted: bool = False,
     is_muted: Callable[[GroupAlert], bool] = lambda group: False,
+    accepted: Mapping[str, str] = _NONE,
     most: int = MOST_GROUPS,
 ) -> GroupsStep:
     """How the alerts of a monitor and of its groups stand after an evaluation, and what is to be told.
@@ -108,17 +110,20 @@ def advance_groups(
         flagged: the groups that were flagged before, by key.
         muted: whether the monitor's own alert tells nobody.
         is_muted: whether a group's alert tells nobody.
+        accepted: the groups whose breach somebody accepted: by key, the last day for which that holds.
         most: see `MOST_GROUPS`; none, where the monitor's groups are not to have alerts of their own any more.
     """
     if not (most or groups):
-        return GroupsStep(advance(last, made, flagged, muted=muted))
+        return GroupsStep(advance(last, made, flagged, muted=muted, accepted=accepted))
     if isinstance(made.outcome, NotMade):
         moving = [item for item in groups if item.status.state is not AlertState.QUIET]
     else:
-        moving = _moving(groups, made, flagged, most)
+        # What a quiet alert of the monitor told of is over.
+        followed = flagged if last.state is not AlertState.QUIET else {}
+        moving = _moving(groups, made, followed, most)
     own = {item.key for item in moving}
     rest = {key: item for key, item in flagged.items() if key not in own}
-    whole = advance(last, _rest(made, own), rest, muted=muted)
+    whole = advance(last, _rest(made, own), rest, muted=muted, accepted=accepted)
     if whole.status is last:
         return GroupsStep(whole)
     # The monitor's own alert tells of an evaluation that could not be made.
@@ -132,7 +137,7 @@ def advance_groups(
         part = _part(of_one, item, members.get(item.key))
         status = replace(item.status, let_go=False) if item.key in members else item.status
         known = {item.key: flagged[item.key]} if item.key in flagged else {}
-        step = advance(status, part, known, muted=silent or is_muted(item))
+        step = advance(status, part, known, muted=silent or is_muted(item), accepted=accepted)
         steps.append(GroupStep(replace(item, status=step.status), part, step))
     return GroupsStep(whole, tuple(steps))
 

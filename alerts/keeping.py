@@ -130,9 +130,16 @@ def flagged_members(connection: sa.Connection, monitors: Collection[str]) -> dic
 
 
 def write_members(connection: sa.Connection, monitor: str, changes: Sequence[MemberChange]) -> None:
-    """Writes how members stand that stand otherwise than before."""
+    """Writes how members stand that stand otherwise than before. Those that nobody looks for any more go.
+
+    So the table holds what is followed, however long a monitor runs; what became of the others, `member_change` says.
+    """
     if not changes:
         return
+    over = [item for item in changes if not item.after.is_followed]
+    if over:
+        this = sa.and_(alert_member.c.monitor == monitor, alert_member.c.member_key == sa.bindparam("of"))
+        connection.execute(sa.delete(alert_member).where(this), [{"of": item.key} for item in over])
     dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
     insert: Any = dialect.insert(alert_member)
     new = {name: insert.excluded[name] for name in ("state", "breached", "since")}
@@ -146,8 +153,10 @@ def write_members(connection: sa.Connection, monitor: str, changes: Sequence[Mem
             "since": utc_text(item.after.since),
         }
         for item in changes
+        if item.after.is_followed
     ]
-    connection.execute(statement, rows)
+    if rows:
+        connection.execute(statement, rows)
 
 
 def forget_member(connection: sa.Connection, monitor: str, key: str) -> None:
@@ -157,8 +166,7 @@ def forget_member(connection: sa.Connection, monitor: str, key: str) -> None:
     """
     chosen = sa.and_(alert_member.c.monitor == monitor, alert_member.c.member_key == key)
     row = connection.execute(sa.select(alert_member).where(chosen)).one()
-    erased = {"member_key": ERASED_KEY + secrets.token_hex(16), "state": MemberState.COMPLIANT.value, "breached": False}
-    connection.execute(sa.update(alert_member).where(chosen).values(erased))
+    connection.execute(sa.delete(alert_member).where(chosen))
     kept = kept_alerts(connection, {monitor}).get(monitor)
     if row.breached and kept is not None:
         beyond = replace(kept, status=replace(kept.status, beyond=True))

@@ -6,8 +6,8 @@ evaluation judged it, and found it compliant. One that cannot be decided now, or
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from alerts.states import MemberState
@@ -60,6 +60,8 @@ class Following:
     """Breached before, and not looked for, or in vain."""
     beyond: bool = False
     """There are breached members that are not followed one by one."""
+    accepted: int = 0
+    """Breached now, and somebody accepted that: counted among the breached, and no cause for an alert."""
 
     @property
     def unjudged(self) -> int:
@@ -77,6 +79,7 @@ def follow(
     made: Evaluation,
     *,
     beyond: bool = False,
+    accepted: Collection[str] = (),
     most_breached: int = MOST_BREACHED,
     most_undecided: int = MOST_UNDECIDED,
 ) -> Following:
@@ -86,6 +89,8 @@ def follow(
         flagged: members by `key_text`; those that are not followed any more may be among them.
         made: the evaluation.
         beyond: whether there were breached members that are not followed one by one.
+        accepted: keys of members whose breach somebody accepted. That covers what is breached, or held; what cannot be
+            judged any more, or is gone, is followed as any other.
         most_breached: see `MOST_BREACHED`.
         most_undecided: see `MOST_UNDECIDED`.
     """
@@ -94,8 +99,10 @@ def follow(
         return Following(unseen=sum(item.breached for item in known.values()), beyond=beyond)
     found, cut = _found(known, made, most_breached, most_undecided)
     more = made.outcome.breach > len(made.breached)
-    stays = beyond and (made.outcome.breach > 0 or made.outcome.no_data > 0)
-    return _following(known, found, made.followed, made.slot, beyond=cut or more or stays)
+    rows = sum(item.key_text in accepted for item in made.breached) if accepted else 0
+    stays = beyond and (made.outcome.breach > rows or made.outcome.no_data > 0)
+    following = _following(known, found, made, accepted)
+    return replace(following, beyond=cut or more or stays, accepted=rows)
 
 
 def _found(
@@ -116,36 +123,30 @@ def _found(
 
 
 def _following(
-    known: Mapping[str, Flagged],
-    found: Mapping[str, MemberState],
-    followed: Followed | None,
-    slot: datetime,
-    *,
-    beyond: bool,
+    known: Mapping[str, Flagged], found: Mapping[str, MemberState], made: Evaluation, accepted: Collection[str]
 ) -> Following:
     changes = [
-        MemberChange(key, None, Flagged(now, now is MemberState.BREACH, slot))
+        MemberChange(key, None, Flagged(now, now is MemberState.BREACH, made.slot))
         for key, now in found.items()
         if key not in known
     ]
     counts = dict.fromkeys(MemberState, 0)
     unseen = 0
     for key, item in known.items():
-        now = found.get(key) or _looked_up(key, followed)
+        now = found.get(key) or _looked_up(key, made.followed)
         if now is None:
             unseen += item.breached
             continue
         breached = (item.breached or now is MemberState.BREACH) and now is not MemberState.COMPLIANT
-        counts[now] += item.breached
+        counts[now] += item.breached and not (now is MemberState.HELD and key in accepted)
         if now is not item.now or breached is not item.breached:
-            changes.append(MemberChange(key, item.now, Flagged(now, breached, slot)))
+            changes.append(MemberChange(key, item.now, Flagged(now, breached, made.slot)))
     return Following(
         tuple(changes),
         counts[MemberState.HELD],
         counts[MemberState.NO_DATA],
         counts[MemberState.GONE],
         unseen,
-        beyond,
     )
 
 

@@ -11,46 +11,26 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from alerts.digests import Digest
 from alerts.groups import GroupAlert, group_of, name_of
+from alerts.members import Flagged
 from alerts.outages import Outage
+from alerts.shown import (
+    MOST_MEMBERS,
+    ShownKey,
+    ShownMember,
+    capped,
+    member_json,
+    member_of,
+    shown_members,
+    shown_values,
+)
 from alerts.states import AlertEvent, AlertKind
 from alerts.status import AlertChange
-from alerts.wording import shortened
-from monitors.evaluation import Counts, Evaluation, Member, NotMade
-from trivet.canonical import normal_text
+from catalog.expressions.printing import print_condition
+from monitors.evaluation import Counts, Evaluation, NotMade
 from trivet.clock import utc_text
 from trivet.verdicts import Severity, Verdict
-
-MOST_MEMBERS = 10
-"""Members that a message shows; breached ones first. Of an outage, monitors."""
-_LONGEST_VALUE = 500
-_LONGEST_TEXT = 1_000
-_MOST_OPERANDS = 20
-_MOST_PLACES = 4
-
-
-@dataclass(frozen=True, slots=True)
-class ShownMember:
-    """A member as a message shows it."""
-
-    verdict: str
-    key: Mapping[str, str | None]
-    operands: Mapping[str, str | None]
-    reason: str | None = None
-    provenance: tuple[str, ...] = ()
-    """Where its row, and each deciding linked row, was read."""
-
-
-@dataclass(frozen=True, slots=True)
-class ShownKey:
-    """A key without a linked row as a message shows it."""
-
-    link: str
-    object: str
-    """The object type that has no such row."""
-    key: Mapping[str, str | None]
-    members: int
-    """Members that wait for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +84,14 @@ class Message:
     monitors: tuple[str, ...] = ()
     """Of an outage: monitors that cannot be judged; `monitor_count` counts all of them."""
     monitor_count: int = 0
+    accepted: int = 0
+    """Breached members whose breach is accepted: counted in `counts`, and no cause for this notice."""
+    accepted_until: tuple[str, str] | None = None
+    """The last days for which that holds, of the first and of the last of them to end."""
+    condition: str = ""
+    """When a member breaches, as the monitor says it."""
+    digest: Digest | None = None
+    """Of a digest: all that it says."""
     alert: str = ""
     """Of the alert of a group: its name, as commands take it; empty where it is the monitor's own."""
     group: Mapping[str, str | None] = field(default_factory=dict)
@@ -130,11 +118,12 @@ class Message:
         """As the outbox keeps it: ASCII, in the envelope that Standard Webhooks 1.0 recommends."""
         data = {name: getattr(self, name) for name in _DATA}
         data["counts"], data["no_data_reasons"] = dict(self.counts), dict(self.no_data_reasons)
-        data["members"] = [_member_json(item) for item in self.members]
+        data["members"] = [member_json(item) for item in self.members]
         data["missing"] = [
             {"link": item.link, "object": item.object, "key": dict(item.key), "members": item.members}
             for item in self.missing
         ]
+        data["digest"] = self.digest.to_json() if self.digest is not None else None
         if self.alert:
             data |= {"alert": self.alert, "group": dict(self.group), "whole": self.whole}
         if self.event is AlertEvent.GATHERED:
@@ -154,13 +143,15 @@ class Message:
             # A message from before there was a key says nothing of it.
             data: dict[str, Any] = {name: document["data"][name] for name in _DATA if name not in _LATER}
             data |= {name: document["data"].get(name, _LATER[name]) for name in _LATER}
-            data["members"] = tuple(_member_of(item) for item in data["members"])
+            data["members"] = tuple(member_of(item) for item in data["members"])
             data["severity"] = Severity(data["severity"])
             data["kind"], data["was"] = _kind(data["kind"]), _kind(data["was"])
             data["was_severity"] = Severity(data["was_severity"]) if data["was_severity"] else None
             data["judged_share"] = tuple(data["judged_share"]) if data["judged_share"] else None
             data["missing"] = tuple(ShownKey(**item) for item in data["missing"])
             data["monitors"] = tuple(data["monitors"])
+            data["accepted_until"] = tuple(data["accepted_until"]) if data["accepted_until"] else None
+            data["digest"] = Digest.from_json(data["digest"]) if data["digest"] is not None else None
             data |= {name: document["data"].get(name, otherwise) for name, otherwise in _IF_ANY.items()}
             data["notices"] = tuple(_notice_of(item) for item in document["data"].get("notices", ()))
             return cls(event=AlertEvent(document["type"].removeprefix("alert.")), at=document["timestamp"], **data)
@@ -182,17 +173,37 @@ _LATER: Mapping[str, Any] = {
     "missing": (),
     "monitors": (),
     "monitor_count": 0,
+    "accepted": 0,
+    "accepted_until": None,
+    "condition": "",
+    "digest": None,
 }
+_NONE: Mapping[str, str] = {}
+_NOBODY: Mapping[str, Flagged] = {}
 
 
-def message_of(change: AlertChange, made: Evaluation, ledger_seq: int | None) -> Message:
-    """What is told of a change, with what the evaluation found."""
+def message_of(
+    change: AlertChange,
+    made: Evaluation,
+    ledger_seq: int | None,
+    accepted: Mapping[str, str] = _NONE,
+    flagged: Mapping[str, Flagged] = _NOBODY,
+) -> Message:
+    """What is told of a change, with what the evaluation found.
+
+    Args:
+        change: what happened.
+        made: the evaluation.
+        ledger_seq: its entry.
+        accepted: members whose breach is accepted: by key, the last day for which that holds.
+        flagged: members that are followed, as they stand now.
+    """
     definition = made.definition
     counts = made.outcome if isinstance(made.outcome, Counts) else None
     not_made = made.outcome if isinstance(made.outcome, NotMade) else None
     return Message(
         event=change.event,
-        title=_capped(definition.title or definition.id),
+        title=capped(definition.title or definition.id),
         at=utc_text(made.finished_at),
         monitor=definition.id,
         severity=change.severity,
@@ -209,25 +220,34 @@ def message_of(change: AlertChange, made: Evaluation, ledger_seq: int | None) ->
         no_data_reasons={reason.value: count for reason, count in counts.no_data_reasons.items()} if counts else {},
         not_made=not_made.reason.value if not_made else None,
         cause=not_made.cause.value if not_made and not_made.cause else None,
-        detail=_capped(not_made.message) if not_made and not_made.message else None,
-        members=tuple(_shown(item) for item in (*made.breached, *made.undecided)[:MOST_MEMBERS]),
-        owner=_capped(definition.owner),
-        runbook=_capped(definition.runbook),
-        contract=_capped(f"{made.contract['id']} {made.contract['version']}"),
+        detail=capped(not_made.message) if not_made and not_made.message else None,
+        members=tuple(shown_members(made, accepted, flagged)),
+        owner=capped(definition.owner),
+        runbook=capped(definition.runbook),
+        contract=capped(f"{made.contract['id']} {made.contract['version']}"),
         was_severity=change.was_severity,
         carried=change.carried,
         gone=change.gone,
         held=change.held,
         judged_share=change.share,
         missing=tuple(
-            ShownKey(item.link, item.object, _values(item.key), item.members)
+            ShownKey(item.link, item.object, shown_values(item.key), item.members)
             for item in made.missing_keys[:MOST_MEMBERS]
         ),
+        condition=capped(print_condition(definition.breach_when)),
+        accepted=len(change.accepted),
+        accepted_until=(change.accepted[0], change.accepted[-1]) if change.accepted else None,
     )
 
 
 def group_message(
-    change: AlertChange, part: Evaluation, ledger_seq: int | None, alert: GroupAlert, whole: Evaluation
+    change: AlertChange,
+    part: Evaluation,
+    ledger_seq: int | None,
+    alert: GroupAlert,
+    whole: Evaluation,
+    accepted: Mapping[str, str] = _NONE,
+    flagged: Mapping[str, Flagged] = _NOBODY,
 ) -> Message:
     """What is told of a group's alert.
 
@@ -237,10 +257,12 @@ def group_message(
         ledger_seq: the evaluation's entry.
         alert: which alert.
         whole: the evaluation, of all groups.
+        accepted: as for `message_of`.
+        flagged: as for `message_of`.
     """
-    told = message_of(change, part, ledger_seq)
+    told = message_of(change, part, ledger_seq, accepted, flagged)
     name = name_of(part.definition.id, alert.number)
-    return replace(told, alert=name, group=_values(group_of(alert.key)), whole=whole.badge or "")
+    return replace(told, alert=name, group=shown_values(group_of(alert.key)), whole=whole.badge or "")
 
 
 def outage_message(
@@ -275,9 +297,22 @@ def outage_message(
     if outage is None:
         return told
     title = "Monitors cannot be judged"
-    detail = _capped(outage.words) if outage.words else None
+    detail = capped(outage.words) if outage.words else None
     cause = outage.cause.value if outage.cause else None
     return replace(told, title=title, monitor=outage.name, not_made=outage.reason.value, cause=cause, detail=detail)
+
+
+def digest_message(name: str, digest: Digest, episode: int, at: datetime) -> Message:
+    """What a digest sends.
+
+    Args:
+        name: that of the digest, in place of a monitor.
+        digest: what it says.
+        episode: the number of its day.
+        at: when it was written.
+    """
+    title, severity = "Trivet's digest", digest.severity
+    return Message(AlertEvent.DIGEST, title, utc_text(at), name, severity, episode=episode, digest=digest)
 
 
 def probe_message(receiver: str, at: datetime) -> Message:
@@ -300,50 +335,3 @@ def _notice_of(document: Mapping[str, Any]) -> Message:
 
 def _kind(text: str | None) -> AlertKind | None:
     return None if text is None else AlertKind(text)
-
-
-def _member_json(member: ShownMember) -> dict[str, Any]:
-    return {
-        "verdict": member.verdict,
-        "key": dict(member.key),
-        "operands": dict(member.operands),
-        "reason": member.reason,
-        "provenance": list(member.provenance),
-    }
-
-
-def _member_of(document: Mapping[str, Any]) -> ShownMember:
-    return ShownMember(**{**document, "provenance": tuple(document.get("provenance", ()))})
-
-
-def _place(found: Mapping[str, str | int | None]) -> str:
-    """A place as `sources/pay.csv, row 14`: the document first, and its table only where there is no document."""
-    told = {name: str(value) for name, value in found.items() if name != "of" and value is not None}
-    document = told.pop("document", None)
-    if document is not None:
-        told.pop("table", None)
-    parts = ([document] if document is not None else []) + [f"{name} {value}" for name, value in told.items()]
-    return _value(", ".join(parts))
-
-
-def _shown(member: Member) -> ShownMember:
-    return ShownMember(
-        member.verdict.value,
-        _values(member.key),
-        _values({name: value for name, value in member.operands.items() if name not in member.key}),
-        member.reason.value if member.reason else None,
-        tuple(_place(item) for item in member.provenance[:_MOST_PLACES]),
-    )
-
-
-def _values(values: Mapping[str, str | None]) -> dict[str, str | None]:
-    shown = list(values.items())[:_MOST_OPERANDS]
-    return {_capped(name): None if value is None else _value(value) for name, value in shown}
-
-
-def _value(text: str) -> str:
-    return shortened(normal_text(text), _LONGEST_VALUE)
-
-
-def _capped(text: str) -> str:
-    return shortened(normal_text(text), _LONGEST_TEXT)

@@ -34,6 +34,8 @@ class Joined:
     now: str | None
     """The outage that tells of it now."""
     before: str | None
+    silenced: bool = False
+    """Somebody silenced the monitor: for its sake nobody is told of the outage."""
 
 
 def settle_outages(connection: sa.Connection, joined: Sequence[Joined], routing: Routing) -> list[Draft]:
@@ -47,7 +49,7 @@ def settle_outages(connection: sa.Connection, joined: Sequence[Joined], routing:
     names = {name for item in joined for name in (item.now, item.before) if name is not None}
     if not names:
         return []
-    kept, covered = kept_alerts(connection, names), _covered(connection, names)
+    kept, covered = kept_alerts(connection, names), covered_monitors(connection, names)
     for item in joined:
         if item.before is not None:
             covered[item.before].discard(item.made.definition.id)
@@ -62,7 +64,7 @@ def settle_outages(connection: sa.Connection, joined: Sequence[Joined], routing:
     return drafts
 
 
-def _covered(connection: sa.Connection, names: Iterable[str]) -> dict[str, set[str]]:
+def covered_monitors(connection: sa.Connection, names: Iterable[str]) -> dict[str, set[str]]:
     """The monitors that outages tell of, by outage."""
     found: dict[str, set[str]] = {name: set() for name in names}
     rows = connection.execute(sa.select(alert.c.outage, alert.c.monitor).where(alert.c.outage.in_(sorted(found))))
@@ -75,7 +77,8 @@ def _settle(
     connection: sa.Connection, name: str, last: Kept, own: Sequence[Joined], covered: Sequence[str], routing: Routing
 ) -> tuple[Kept, list[Draft]]:
     joining = [item for item in own if item.now == name]
-    wanted = dict.fromkeys(receiver for item in joining for receiver in _receivers(item, routing))
+    told_of = [item for item in joining if not item.silenced]
+    wanted = dict.fromkeys(receiver for item in told_of for receiver in _receivers(item, routing))
     heard = told_before(connection, name, last.status.episode) if last.status.state.is_open else []
     fresh = [receiver for receiver in wanted if receiver not in heard]
     severity = max((_severity(item) for item in joining), key=lambda item: item.rank, default=Severity.WARNING)

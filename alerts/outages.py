@@ -7,16 +7,28 @@ having its own, silently: it leaves the outage once it was judged again, and the
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any
 
 from alerts.states import AlertEvent, AlertKind, AlertState
 from alerts.status import AlertChange, AlertStatus
+from monitors.alerting import AlertPolicy, Escalation, Repeat
 from monitors.evaluation import Counts, Evaluation, NotMade
 from trivet.verdicts import NotMadeReason, Severity, SlotCause
 
 PREFIX = "outage/"
 """No monitor's id holds a slash."""
 _SHARED = (NotMadeReason.VIEW_MISSING, NotMadeReason.VIEW_CHANGED, NotMadeReason.ENGINE_ERROR)
+_ANEW: Mapping[str, Any] = {
+    "opened_at": None,
+    "acknowledged_by": None,
+    "repeats": 0,
+    "repeat_no": 0,
+    "escalated": 0,
+}
+"""How an outage stands of which nobody was reminded yet."""
 _NOBODY_RAN = (SlotCause.MISSED, SlotCause.CLOCK_JUMP)
 
 
@@ -60,6 +72,37 @@ def covered_by(before: str | None, made: Evaluation, outage: Outage | None, *, t
     return before or (outage.name if outage and tells else None)
 
 
+@dataclass(frozen=True, slots=True)
+class SharedPolicy:
+    """How an outage is told again, and to whom next."""
+
+    policy: AlertPolicy
+    escalated: int
+    """How many of its escalations were told."""
+
+
+def shared_policy(policies: Sequence[AlertPolicy], escalated: Collection[str]) -> SharedPolicy:
+    """What the monitors of an outage ask for together.
+
+    It is repeated as often as the most eager of them is, and escalated to every receiver that any of them names: to
+    each once, and as early as any of them says.
+
+    Args:
+        policies: those of the monitors that it tells of now; they come and go.
+        escalated: the receivers that it was escalated to already.
+    """
+    repeats = [item.repeat for item in policies if item.repeat is not None]
+    repeat = None
+    if repeats:
+        repeat = Repeat(min(item.every for item in repeats), max(item.most for item in repeats))
+    steps: dict[str, Escalation] = {}
+    for step in sorted((step for item in policies for step in item.escalate), key=lambda step: (step.after, step.to)):
+        steps.setdefault(step.to, step)
+    told = [steps.get(to, Escalation(timedelta(), to)) for to in escalated]
+    rest = [step for to, step in steps.items() if to not in escalated]
+    return SharedPolicy(AlertPolicy(repeat=repeat, escalate=(*told, *rest)), len(told))
+
+
 def advance_outage(
     last: AlertStatus, made: Evaluation, severity: Severity, covered: int, *, told_more: bool
 ) -> tuple[AlertStatus, AlertChange | None]:
@@ -90,6 +133,9 @@ def advance_outage(
     if covered and told_more:
         louder = max(last.severity or severity, severity, key=lambda item: item.rank)
         grown = replace(seen, events=last.events + 1, severity=louder)
+        if last.state is AlertState.ACKNOWLEDGED and louder is not last.severity:
+            # Who took on something small has not taken on something worse.
+            grown = replace(grown, state=AlertState.FIRING, **{**_ANEW, "opened_at": made.finished_at})
         return grown, _change(AlertEvent.CHANGED, grown, made)
     if covered or not last.state.is_open:
         return seen, None
@@ -102,8 +148,7 @@ def advance_outage(
         told=None,
         since=made.slot,
         severity=None,
-        opened_at=None,
-        acknowledged_by=None,
+        **_ANEW,
     )
     return quiet, change
 

@@ -8,6 +8,7 @@ from functools import partial
 
 import sqlalchemy as sa
 
+from alerts.accepting import Acceptance, acceptances_of, accepted_days
 from alerts.changes import Step
 from alerts.groups import MOST_APART, MOST_GROUPS, GroupStep, advance_groups, name_of
 from alerts.keeping import (
@@ -90,6 +91,7 @@ class _Moving:
     before: dict[str, Kept]
     flagged: dict[str, dict[str, Flagged]]
     silences: Sequence[Silence]
+    accepted: Sequence[Acceptance]
     drafts: list[Draft] = field(default_factory=list)
     moved: dict[str, dict[str, MemberChange]] = field(default_factory=dict)
     joined: list[Joined] = field(default_factory=list)
@@ -99,8 +101,10 @@ class _Moving:
         monitors = {item.definition.id for item in made}
         kept = kept_alerts(connection, monitors) | group_alerts(connection, monitors)
         flagged = flagged_members(connection, monitors)
-        silences = silences_after(connection, {*monitors, *kept}, min(item.finished_at for item in made))
-        return cls(connection, routing, dict(kept), kept, flagged, silences)
+        earliest = min(item.finished_at for item in made)
+        silences = silences_after(connection, {*monitors, *kept}, earliest)
+        accepted = acceptances_of(connection, monitors, earliest)
+        return cls(connection, routing, dict(kept), kept, flagged, silences, accepted)
 
     def move(self, made: Evaluation) -> list[AlertChange]:
         """Moves one monitor's alert on, and those of its groups."""
@@ -109,14 +113,16 @@ class _Moving:
         outage = outage_of(made)
         # Before it is known whether it fires at all: an outage speaks for whatever cannot be judged because of it.
         covered = outage is not None or (last.outage is not None and isinstance(made.outcome, NotMade))
+        silenced, accepted = self._is_silenced(made, name), accepted_days(self.accepted, name, made.finished_at)
         groups = [as_group(key, item) for key, item in self.kept.items() if item.group_of == name]
         stepped = advance_groups(
             last.status,
             groups,
             made,
             self.flagged.get(name, {}),
-            muted=covered or self._is_silenced(made, name),
+            muted=covered or silenced,
             is_muted=lambda group: self._is_silenced(made, name, name_of(name, group.number)),
+            accepted=accepted,
             most=MOST_GROUPS if made.definition.alerting.per_group else 0,
         )
         step = stepped.monitor
@@ -125,24 +131,27 @@ class _Moving:
         self._note(made, stepped.members)
         covering = covered_by(last.outage, made, outage, tells=step.change is not None)
         if covering != last.outage:
-            self.joined.append(Joined(made, outage, step.status, covering, last.outage))
+            self.joined.append(Joined(made, outage, step.status, covering, last.outage, silenced))
         tells = any(item.change or item.standing for item in (step, *(group.step for group in stepped.groups)))
         recorded = entry_about(self.connection, EntryType.EVALUATION, made.evaluation_id) if tells else None
-        seq = recorded.seq if recorded else None
-        own = _Telling(made, step, lambda change: message_of(change, made, seq), covering, name)
+        seq, flagged = recorded.seq if recorded else None, self.flagged.get(name, {})
+        own = _Telling(made, step, lambda change: message_of(change, made, seq, accepted, flagged), covering, name)
         self.kept[name] = Kept(step.status, self._tell(own), covering)
-        return [*([step.change] if step.change else []), *self._move_groups(made, stepped.groups, seq)]
+        told = partial(group_message, ledger_seq=seq, whole=made, accepted=accepted, flagged=flagged)
+        return [*([step.change] if step.change else []), *self._move_groups(made, stepped.groups, told)]
 
-    def _move_groups(self, made: Evaluation, steps: Sequence[GroupStep], seq: int | None) -> list[AlertChange]:
+    def _move_groups(
+        self, made: Evaluation, steps: Sequence[GroupStep], message: Callable[..., Message]
+    ) -> list[AlertChange]:
         monitor = made.definition.id
         loud = sum(item.step.change is not None and not item.step.change.muted for item in steps)
         changes = list[AlertChange]()
         for item in steps:
             name, step = name_of(monitor, item.alert.number), item.step
             if name not in self.kept and step.status.state is AlertState.QUIET:
-                # Missing data that nobody wants to hear of begins no alert.
+                # Missing data that nobody wants to hear of begins no alert, and neither does what is accepted.
                 continue
-            told = partial(group_message, part=item.part, ledger_seq=seq, alert=item.alert, whole=made)
+            told = partial(message, part=item.part, alert=item.alert)
             # While it cannot be judged, the monitor's own alert tells of it.
             covering = monitor if isinstance(made.outcome, NotMade) else None
             telling = _Telling(made, step, told, covering, name, together=loud > MOST_APART)

@@ -14,6 +14,7 @@ from alerts.groups import MOST_APART
 from alerts.keeping import Kept, flagged_members, group_alerts, kept_alerts, read_alert, write_alerts, write_members
 from alerts.members import Flagged, MemberChange
 from alerts.message import Message
+from alerts.outage_reminding import DueOutage, due_outages
 from alerts.reminding import acknowledge, release, release_group, remind, repeat_by_route
 from alerts.repeating import Firing, due_by_routes
 from alerts.routing import Routing
@@ -47,7 +48,12 @@ def remind_due(
     """
     now = clock.now()
     with store.begin() as connection:
-        if not any(True for _ in (*_due(connection, monitors, now), *_by_routes(connection, monitors, routing, now))):
+        looks = (
+            _due(connection, monitors, now),
+            _by_routes(connection, monitors, routing, now),
+            due_outages(connection, monitors, routing, now),
+        )
+        if not any(True for look in looks for _ in look):
             return []
     changes = []
     with store.begin() as connection:
@@ -61,6 +67,8 @@ def remind_due(
                 about = _Reminder(name, monitors[kept.group_of or name], kept, status, change, kept.group_of in many)
                 _send(connection, about, routing, now)
                 changes.append(change)
+        for outage in list(due_outages(connection, monitors, routing, now)):
+            changes += _tell_outage(connection, outage, routing, now)
         again = list(_by_routes(connection, monitors, routing, now))
         many = _many(kept for _, kept, _ in again)
         for name, kept, receiver in again:
@@ -70,6 +78,17 @@ def remind_due(
             _send(connection, about, routing, now, only=receiver)
             changes.append(change)
     return changes
+
+
+def _tell_outage(
+    connection: sa.Connection, outage: DueOutage, routing: Routing, now: datetime
+) -> Iterator[AlertChange]:
+    _write(connection, outage.name, outage.kept, outage.status)
+    about: dict[str, Json] = {**_about(outage.status, now), "monitors": outage.monitors}
+    for change, receivers in outage.told:
+        told = Told(outage.name, change, outage.message(change, now), receivers, now)
+        append_all(connection, [draft_of(told, send(connection, told, routing), about)])
+        yield change
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ def remind(
         return last, ()
     status, changes = last, list[AlertChange]()
     if last.muted:
-        status, change = _again(status, AlertEvent.REPEATED)
+        status, change = told_again(status, AlertEvent.REPEATED)
         status = replace(status, muted=False, sent=(change.kind, change.severity))
         changes.append(change)
     if status.state is AlertState.ACKNOWLEDGED:
@@ -42,19 +42,19 @@ def remind(
         if number > status.repeat_no and status.repeats < policy.repeat.most:
             status = replace(status, repeats=status.repeats + 1, repeat_no=number)
             if not changes:
-                status, change = _again(status, AlertEvent.REPEATED)
+                status, change = told_again(status, AlertEvent.REPEATED)
                 changes.append(change)
     for step in policy.escalate[status.escalated :]:
         if passed < step.after:
             break
-        status, change = _again(replace(status, escalated=status.escalated + 1), AlertEvent.ESCALATED)
+        status, change = told_again(replace(status, escalated=status.escalated + 1), AlertEvent.ESCALATED)
         changes.append(replace(change, to=step.to))
     return status, tuple(changes)
 
 
 def repeat_by_route(last: AlertStatus) -> tuple[AlertStatus, AlertChange]:
     """An alert that is told again because the route that it takes says so."""
-    status, change = _again(last, AlertEvent.REPEATED)
+    status, change = told_again(last, AlertEvent.REPEATED)
     return replace(status, repeats=status.repeats + 1), change
 
 
@@ -62,7 +62,7 @@ def acknowledge(last: AlertStatus, by: str) -> tuple[AlertStatus, AlertChange | 
     """The alert once `by` has taken it on; nothing changes where nothing fires, or somebody has."""
     if last.state is not AlertState.FIRING:
         return last, None
-    status, change = _again(last, AlertEvent.ACKNOWLEDGED)
+    status, change = told_again(last, AlertEvent.ACKNOWLEDGED)
     return replace(status, state=AlertState.ACKNOWLEDGED, acknowledged_by=by), replace(change, by=by, muted=True)
 
 
@@ -80,7 +80,7 @@ def release(
     gone = {key: item for key, item in flagged.items() if item.now is MemberState.GONE and item.breached}
     if not gone or not last.state.is_open:
         return last, None, {}
-    status, change = _again(last, AlertEvent.RELEASED)
+    status, change = told_again(last, AlertEvent.RELEASED)
     let_go = {key: replace(item, breached=False) for key, item in gone.items()}
     return status, replace(change, by=by, gone=len(gone), muted=True), let_go
 
@@ -99,12 +99,12 @@ def release_group(
     never_breached = flagged is None and last.kind is AlertKind.NO_DATA and last.clear is None
     if not last.state.is_open or not (never_breached or (flagged is not None and flagged.now is MemberState.GONE)):
         return last, None, None
-    status, change = _again(replace(last, let_go=True), AlertEvent.RELEASED)
+    status, change = told_again(replace(last, let_go=True), AlertEvent.RELEASED)
     let_go = None if flagged is None else replace(flagged, breached=False)
     return status, replace(change, by=by, gone=1, muted=True), let_go
 
 
-def _again(status: AlertStatus, event: AlertEvent) -> tuple[AlertStatus, AlertChange]:
+def told_again(status: AlertStatus, event: AlertEvent) -> tuple[AlertStatus, AlertChange]:
     """Something that is told of an alert as it stands."""
     if status.since is None:
         raise ValueError("nothing fires")

@@ -6,19 +6,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from alerts.breakdowns import PREFIX as ABOUT_RECEIVER
 from alerts.gathered import is_fine
-from alerts.message import Message, ShownMember
+from alerts.message import Message
 from alerts.outages import PREFIX as ABOUT_OUTAGE
+from alerts.rendering_digest import ITEM, digest_lines, digest_subject
+from alerts.shown import ShownMember
 from alerts.states import AlertEvent, AlertKind
-from alerts.wording import NOT_MADE, REASONS, SLOT_CAUSES, inactive, shortened, visible
-from trivet.verdicts import NotMadeReason, Reason, SlotCause, Verdict
+from alerts.wording import CAUSES, NOT_MADE, REASONS, SLOT_CAUSES, inactive, shortened, shortened_inside, visible
+from trivet.verdicts import Cause, NotMadeReason, Reason, SlotCause, Verdict
 
 Shown = Callable[[str], str]
 """`visible` or `inactive` of `alerts/wording.py`."""
 
-ITEM = "- "
 _LONGEST_SUBJECT = 200
 _LONGEST_LINE = 300
 _LONGEST_CELL = 60
+_KNOWN = frozenset(Cause)
 MOST_ALERTS = 25
 """Alerts of a gathered message that are shown; how many more there are is said."""
 
@@ -37,8 +39,11 @@ def subject(message: Message) -> str:
     if message.event is AlertEvent.GATHERED:
         common = f" ({_in_common(message)})" if message.by else ""
         return shortened(f"[{_mark_of_all(message)}] {_tally(message)}{common}", _LONGEST_SUBJECT)
-    mark = message.event if message.event in (AlertEvent.RESOLVED, AlertEvent.TEST) else message.severity
+    named = (AlertEvent.RESOLVED, AlertEvent.TEST, AlertEvent.DIGEST)
+    mark = message.event if message.event in named else message.severity
     happened = _happened(message)
+    if message.digest is not None:
+        return shortened(f"[{mark}] {happened}", _LONGEST_SUBJECT)
     line = f"[{mark}] {_title(message)}" + (f": {happened}" if happened else "")
     return shortened(line, _LONGEST_SUBJECT)
 
@@ -68,10 +73,14 @@ def _happened(message: Message) -> str:
     match message.event:
         case AlertEvent.TEST:
             return ""
+        case AlertEvent.DIGEST:
+            return digest_subject(message.digest) if message.digest is not None else ""
         case AlertEvent.RESOLVED:
             if message.monitor.startswith(ABOUT_RECEIVER):
                 return ""
-            return "judged again" if message.kind is AlertKind.NO_DATA else "compliant again"
+            if message.kind is AlertKind.NO_DATA:
+                return "judged again"
+            return "no breach is left but accepted ones" if message.accepted else "compliant again"
         case AlertEvent.FIRED:
             return _about(message)
         case AlertEvent.CHANGED:
@@ -90,8 +99,13 @@ def _happened(message: Message) -> str:
             return _tally(message)
 
 
+def about(kind: AlertKind | None) -> str:
+    """What an alert is about, in words."""
+    return _ABOUT[kind] if kind else ""
+
+
 def _about(message: Message) -> str:
-    return _ABOUT[message.kind] if message.kind else ""
+    return about(message.kind)
 
 
 def _changed(message: Message) -> str:
@@ -103,7 +117,8 @@ def _changed(message: Message) -> str:
         case AlertKind.BREACH, AlertKind.UNJUDGED:
             return "judged again, and breach"
         case AlertKind.NO_DATA, AlertKind.BREACH | AlertKind.UNJUDGED:
-            return "the breach is over, and there is no data"
+            over = "no breach is left but accepted ones" if message.accepted else "the breach is over"
+            return f"{over}, and there is no data"
         case _:
             return _about(message)
 
@@ -111,6 +126,9 @@ def _changed(message: Message) -> str:
 def _lines(message: Message, shown: Shown) -> Iterator[str]:
     if message.event is AlertEvent.TEST:
         yield "This is a test. Nothing is wrong, and no alert belongs to it."
+        return
+    if message.digest is not None:
+        yield from digest_lines(message.digest, shown)
         return
     if message.event is AlertEvent.GATHERED:
         yield from _gathered(message)
@@ -123,6 +141,8 @@ def _lines(message: Message, shown: Shown) -> Iterator[str]:
         yield from _outage(message, shown)
         return
     yield _finding(message)
+    if message.accepted_until is not None:
+        yield _accepted(message.accepted, *message.accepted_until)
     if message.detail:
         yield shown(message.detail)
     if message.judged_share is not None:
@@ -131,6 +151,8 @@ def _lines(message: Message, shown: Shown) -> Iterator[str]:
         yield from _carried(message)
     if message.counts and not message.alert:
         yield f"{message.counts['population']:,} members, {message.counts[Verdict.COMPLIANT]:,} of them compliant"
+    if message.condition:
+        yield f"in breach when {visible(message.condition)}"
     yield f"monitor {message.monitor}, slot {message.slot}, since {message.since}"
     if message.alert:
         whole = f"; of all groups: {message.whole}" if message.whole else ""
@@ -196,11 +218,12 @@ def _alert_line(item: Message) -> str:
 
 
 def _in_short(item: Message) -> str:
-    """The badge, with the codes of what could not be decided, and how many are carried."""
+    """The badge, with the codes of what could not be decided, and how many are accepted or carried."""
     reasons = ", ".join(f"{count} {name}" for name, count in item.no_data_reasons.items())
     badge = f"not evaluated ({item.not_made or 'no reason'})" if item.badge is None else item.badge
     carried = f"; {_were(item.carried)} breach, now unjudged" if item.carried else ""
-    return badge + (f" ({reasons})" if reasons else "") + carried
+    accepted = f"; of these {item.accepted:,} accepted" if item.accepted else ""
+    return badge + (f" ({reasons})" if reasons else "") + accepted + carried
 
 
 def _carried(message: Message) -> Iterator[str]:
@@ -212,6 +235,13 @@ def _carried(message: Message) -> Iterator[str]:
         yield "There was a breach, and this evaluation could not judge it. The alert stays until it is judged."
     if message.held:
         yield f"{_were(message.held)} breach, now compliant, and not recovered as far as the monitor asks."
+
+
+def _accepted(count: int, first: str, last: str) -> str:
+    """Breaches that are counted, and that this message is not about."""
+    if first == last:
+        return f"of these {count:,} accepted until {first}"
+    return f"of these {count:,} accepted, the first until {first}, the last until {last}"
 
 
 def _were(count: int) -> str:
@@ -242,6 +272,9 @@ def _outage(message: Message, shown: Shown) -> Iterator[str]:
         total = f", {len(message.monitors)} of {message.monitor_count:,}" if few else ""
         yield f"Not judged{total}:"
         yield from (f"{ITEM}{visible(name)}" for name in message.monitors)
+    if message.event in _WANTS_SOMEBODY and message.monitor:
+        yield ""
+        yield f"Take it on: trivet alerts ack {visible(message.monitor)} --owner NAME"
 
 
 def _finding(message: Message) -> str:
@@ -260,11 +293,25 @@ def _members(members: Sequence[ShownMember], heading: str, total: int, shown: Sh
     yield f"{heading}, {len(members)} of {total:,}:" if len(members) < total else f"{heading}:"
     for item in members:
         parts = [_pairs(item.key, shown), _pairs(item.operands, shown)]
+        if item.was_breach:
+            parts.append("was breach")
         if item.reason:
             parts.append(f"{item.reason} ({REASONS[Reason(item.reason)]})")
+        parts += [f"{_name(name)} {_causes(causes)}" for name, causes in item.causes.items()]
         if item.provenance:
-            parts.append("read from " + " and ".join(_cell(place, shown) for place in item.provenance))
+            parts.append("read from " + " and ".join(_read_from(place, shown) for place in item.provenance))
+        if item.accepted_until:
+            parts.append(f"accepted until {item.accepted_until}")
         yield ITEM + "; ".join(part for part in parts if part)
+
+
+def _causes(causes: Sequence[str]) -> str:
+    return ", ".join(f"{cause} ({CAUSES[Cause(cause)]})" if cause in _KNOWN else visible(cause) for cause in causes)
+
+
+def _read_from(place: str, shown: Shown) -> str:
+    """Its end, the page or the row, is what a person looks for."""
+    return shortened_inside(shown(place), _LONGEST_CELL)
 
 
 def _pairs(values: Mapping[str, str | None], shown: Shown) -> str:

@@ -12,7 +12,8 @@ from itertools import groupby
 
 from alerts.gathered import is_fine
 from alerts.message import Message
-from alerts.rendering import ITEM, lines, subject
+from alerts.rendering import lines, subject
+from alerts.rendering_digest import ITEM
 from alerts.wording import inactive, visible
 from trivet.verdicts import Severity
 
@@ -41,12 +42,16 @@ def html(message: Message) -> str:
 
 
 def _blocks(found: Iterable[str], runbook: str | None) -> Iterator[str]:
-    for is_item, group in groupby(found, lambda line: line.startswith(ITEM)):
+    groups = [(is_item, list(group)) for is_item, group in groupby(found, lambda line: line.startswith(ITEM))]
+    for number, (is_item, group) in enumerate(groups):
         if is_item:
             items = "".join(f"<li>{escape(line.removeprefix(ITEM))}</li>" for line in group)
             yield f'<ul style="margin:.2em 0;padding-left:1.2em">{items}</ul>'
-        else:
-            yield from (_paragraph(line, runbook) for line in group if line)
+            continue
+        heading = group.pop() if number + 1 < len(groups) else None
+        yield from (_paragraph(line, runbook) for line in group if line)
+        if heading is not None:
+            yield f'<p style="margin:.8em 0 .2em"><strong>{escape(heading)}</strong></p>'
 
 
 def _paragraph(line: str, runbook: str | None) -> str:

@@ -89,7 +89,7 @@ def end_silences(
     ended = [item for item in silences_after(connection, monitors, now) if item.ended_at is None]
     for item in ended:
         row = silence.c.silence_id == item.silence_id
-        connection.execute(sa.update(silence).where(row).values(ended_at=utc_text(now)))
+        connection.execute(sa.update(silence).where(row).values(ended_at=utc_text(now), ended_by=normal_text(owner)))
         payload: dict[str, Json] = {
             "schema": PAYLOAD_VERSION,
             "monitor_id": item.monitor,

@@ -57,6 +57,8 @@ class AlertEvent(StrEnum):
     """Somebody has taken it on. It is written down and not sent."""
     RELEASED = "released"
     """Somebody answers for members that breached and are not there any more. It is written down and not sent."""
+    DIGEST = "digest"
+    """Told once a day, about every monitor."""
     GATHERED = "gathered"
     """Several notices in one message. It is no event of an alert: each notice in it has its own."""
     TEST = "test"

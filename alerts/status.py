@@ -151,6 +151,8 @@ class AlertChange:
     """Of missing data: those that are told of."""
     share: tuple[str, str] | None = None
     """The judged share before and now, in percent, where its fall is told of."""
+    accepted: tuple[str, ...] = ()
+    """Of each breached member whose breach somebody accepted the last day for which that holds, the first one first."""
     muted: bool = False
     """It is written down and not sent: somebody silenced it, or people know, or never heard of what ends."""
     to: str | None = None

@@ -43,7 +43,7 @@ alert = sa.Table(
     sa.Index("ix_alert_group_of", "group_of"),
 )
 
-# Members that were flagged, as they stood after the latest evaluation that could say. A row stays.
+# Members that are followed, as they stood after the latest evaluation that could say. A row goes with its member's end.
 alert_member = sa.Table(
     "alert_member",
     metadata,
@@ -61,7 +61,7 @@ alert_member = sa.Table(
 FOLLOWED = sa.text("state != 'compliant' AND (breached OR state != 'gone')")
 """Members that are looked for again."""
 
-# Those are few; members that recovered stay in the table, and need not be read.
+# All of them, but for rows of stores from before those that recovered went.
 sa.Index("ix_alert_member_followed", alert_member.c.monitor, sqlite_where=FOLLOWED, postgresql_where=FOLLOWED)
 
 # How members moved from one evaluation to the next; of each move one row, which is bound.
@@ -102,6 +102,29 @@ silence = sa.Table(
     sa.Column("ended_at", sa.Text),
     sa.Column("ended_by", sa.Text),
     sa.Index(None, "until"),
+)
+
+# Members whose breach somebody answers for until a date. A row is written once, but for its end before time.
+acceptance = sa.Table(
+    "acceptance",
+    metadata,
+    sa.Column("acceptance_id", sa.Text, primary_key=True),
+    sa.Column("monitor", sa.Text, nullable=False),
+    # JSON in ASCII: key property -> value as text. The ledger holds its hash, with the salt.
+    sa.Column("member_key", sa.Text, nullable=False),
+    # NULL once the key was erased.
+    sa.Column("salt", sa.Text),
+    # Who answers for it, and why.
+    sa.Column("owner", sa.Text, nullable=False),
+    sa.Column("reason", sa.Text, nullable=False),
+    sa.Column("since", sa.Text, nullable=False),
+    # The instant at which the last day ends.
+    sa.Column("until", sa.Text, nullable=False),
+    sa.Column("last_day", sa.Text, nullable=False),
+    # When it was ended before its time, and by whom.
+    sa.Column("ended_at", sa.Text),
+    sa.Column("ended_by", sa.Text),
+    sa.Index(None, "monitor", "until"),
 )
 
 outbox = sa.Table(

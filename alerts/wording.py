@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from trivet.verdicts import NotMadeReason, Reason, SlotCause
+from trivet.verdicts import Cause, NotMadeReason, Reason, SlotCause
 
 REASONS: dict[Reason, str] = {
     Reason.SCOPE_UNKNOWN: "whether it is watched at all cannot be decided",
@@ -17,6 +17,21 @@ REASONS: dict[Reason, str] = {
     Reason.SOURCE_STALE: "its source is too old",
 }
 """Why a member is undecided, in long form."""
+
+CAUSES: dict[Cause, str] = {
+    Cause.NULL: "there is no value",
+    Cause.NOT_CASTABLE: "the text is not of its type",
+    Cause.NOT_FINITE: "it is no finite value",
+    Cause.OUT_OF_RANGE: "its type cannot hold it exactly",
+    Cause.CENSORED: "it is a bound that does not decide",
+    Cause.UNIT_MISMATCH: "it was printed in another unit",
+    Cause.OCR_UNCONFIRMED: "it was read from a picture once, and nothing confirms it",
+    Cause.KEY_NULL: "the key is blank or unusable",
+    Cause.SUPERSEDED: "the schedule in force no longer lists the key, an earlier one did",
+    Cause.DIVISION_BY_ZERO: "a divisor is zero",
+    Cause.OVERFLOW: "arithmetic left the range of its type",
+}
+"""Why an operand, or a link, decides nothing, in long form."""
 
 NOT_MADE: dict[NotMadeReason, str] = {
     NotMadeReason.POPULATION_EMPTY: "there was nothing to judge",
@@ -39,8 +54,12 @@ SLOT_CAUSES: dict[SlotCause, str] = {
 }
 """Why a slot was not evaluated, in long form."""
 
-# What chat and mail programs turn into a link or a mention: schemes, mentions, Slack's commands, host names.
-_ACTIVE = re.compile(r"(?P<scheme>://)|(?P<at>@)|(?P<command>(?<=<)!)|(?P<dot>(?<=[^\W_])\.(?=[^\W\d_]{2}))")
+# What chat and mail programs turn into a link or a mention: schemes, mentions, Slack's commands, host names. No host's
+# name ends as a file of data does, and the name of a file is what a person wants to copy.
+_FILE = r"(?!(?:csv|tsv|txt|json|parquet|pdf|xlsx?)(?![\w.-]))"
+_ACTIVE = re.compile(
+    r"(?P<scheme>://)|(?P<at>@)|(?P<command>(?<=<)!)|(?P<dot>(?<=[^\W_])\." + _FILE + r"(?=[^\W\d_]{2}))"
+)
 _TAMED = {"scheme": "[:]//", "at": "[@]", "command": "[!]", "dot": "[.]"}
 
 
@@ -55,6 +74,14 @@ def inactive(text: str) -> str:
     Data is written by others, and a message that Trivet sends must not carry their links under its name.
     """
     return _ACTIVE.sub(lambda match: _TAMED[match.lastgroup or "dot"], visible(text))
+
+
+def shortened_inside(text: str, most: int) -> str:
+    """At most `most` characters, with an ellipsis in the middle: of a place, its end says more than its middle."""
+    if len(text) <= most:
+        return text
+    end = most // 2
+    return f"{text[: most - end - 1]}…{text[-end:]}"
 
 
 def shortened(text: str, most: int) -> str:

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import click
+from rich.text import Text
 
+from alerts.accepting import acceptances_of
 from alerts.breakdowns import disabled_addresses, forget
 from alerts.breakdowns import enable as enable_receiver
 from alerts.delivery import DeliveryReport
@@ -20,6 +22,8 @@ from alerts.routing import Target
 from alerts.states import AlertKind, DeliveryState
 from alerts.status import AlertStatus
 from alerts.wording import shortened
+from cli.alerts_accept import accept, unaccept
+from cli.alerts_digest import digest
 from cli.alerts_silence import silence, unsilence
 from cli.given import said
 from cli.invocation import Invocation, command
@@ -28,6 +32,7 @@ from trivet.clock import utc_text
 from trivet.errors import TrivetError, UsageError
 from trivet.exits import Exit
 from trivet.findings import did_you_mean
+from worker.applying import person
 from worker.bootstrap import Wiring
 from worker.stores import read_only, store_clock
 
@@ -64,13 +69,21 @@ def list_(invocation: Invocation) -> int:
 @command
 def show(invocation: Invocation, monitor: str, last: int) -> int:
     """How the alert of MONITOR stands, and who was told what."""
-    with read_only(invocation.wiring().store(create=False)).connect() as connection:
+    wiring = invocation.wiring()
+    store = wiring.store(create=False)
+    now = store_clock(store, wiring.clock).now()
+    with read_only(store).connect() as connection:
         found = required_alert(connection, monitor)
         told = deliveries(connection, monitor, last)
         groups = open_groups(connection, monitor)
+        accepted = acceptances_of(connection, {monitor}, now)
     if invocation.output.as_json:
-        listed = [_delivery_json(item) for item in told]
-        invocation.output.document({**_alert_json(found), "groups": groups, "deliveries": listed})
+        listed = {
+            "groups": groups,
+            "acceptances": [item.to_json() for item in accepted],
+            "deliveries": [_delivery_json(item) for item in told],
+        }
+        invocation.output.document({**_alert_json(found), **listed})
         return Exit.FINE
     status = found.status
     since, slot = _slots(status)
@@ -81,6 +94,8 @@ def show(invocation: Invocation, monitor: str, last: int) -> int:
     if groups:
         names = ", ".join(groups[:_MOST_GROUPS]) + (", …" if len(groups) > _MOST_GROUPS else "")
         invocation.output.print(f"{len(groups):,} of its groups fire by themselves: {names}")
+    for item in accepted:
+        invocation.output.print(Text(visible(f"{item.key_words()} is {item.words()}")))
     if told:
         columns = ["what", "receiver", "state", "attempts", "next attempt", "last error"]
         invocation.output.table(columns, [_delivery_row(item) for item in told], title="deliveries")
@@ -188,14 +203,18 @@ def _not_sent_to(wiring: Wiring, receiver: str) -> list[Target]:
 
 @alerts.command()
 @click.argument("receiver")
+@click.option("--owner", help="Who says so, for the ledger; whoever runs the command if absent.")
 @command
-def enable(invocation: Invocation, receiver: str) -> int:
+def enable(invocation: Invocation, receiver: str, owner: str | None) -> int:
     """Send to RECEIVER again, which had said that it is gone for good; forget one that left the settings."""
     wiring = invocation.wiring()
     known = wiring.settings.receivers
-    with wiring.store(create=False).begin() as connection:
-        enabled = enable_receiver(connection, receiver) if receiver in known else 0
-        forgotten = 0 if receiver in known else forget(connection, receiver)
+    by = person() if owner is None else said("--owner", owner)
+    store = wiring.store(create=False)
+    now = store_clock(store, wiring.clock).now()
+    with store.begin() as connection:
+        enabled = enable_receiver(connection, receiver, by, now) if receiver in known else 0
+        forgotten = 0 if receiver in known else forget(connection, receiver, by, now)
     if receiver not in known and not forgotten:
         raise UsageError(f"the settings have no receiver '{receiver}'{did_you_mean(receiver, known)}")
     if invocation.output.as_json:
@@ -209,6 +228,9 @@ def enable(invocation: Invocation, receiver: str) -> int:
     return Exit.FINE
 
 
+alerts.add_command(accept)
+alerts.add_command(unaccept)
+alerts.add_command(digest)
 alerts.add_command(silence)
 alerts.add_command(unsilence)
 
@@ -242,6 +264,8 @@ def _more(item: NamedAlert) -> Iterator[str]:
     if item.message is not None:
         if item.message.badge is not None:
             yield f"badge: {item.message.badge}"
+        if item.message.accepted:
+            yield f"of these {item.message.accepted} accepted"
         if item.message.carried:
             gone = f", {item.message.gone} of them not there any more" if item.message.gone else ""
             yield f"{item.message.carried} was breach, now unjudged{gone}"
@@ -276,6 +300,7 @@ def _alert_json(item: NamedAlert) -> dict[str, Any]:
         "carried": message.carried if message is not None else 0,
         "gone": message.gone if message is not None else 0,
         "held": message.held if message is not None else 0,
+        "accepted": message.accepted if message is not None else 0,
         "flapping": status.flapping,
         "acknowledged_by": status.acknowledged_by,
         "outage": item.outage,

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from alerts.accepting import Term
 from alerts.groups import MARK
 from alerts.outages import PREFIX
 from alerts.status import AlertChange
@@ -46,12 +47,15 @@ KEYS = {
     "acknowledge",
     "release",
     "silence",
+    "accept",
+    "until",
+    "unaccept",
     "restart",
     "told",
     "state",
 }
 """Everything that a step can say."""
-_NO_EVALUATION = {"clock", "acknowledge", "release", "silence", "restart"}
+_NO_EVALUATION = {"clock", "acknowledge", "release", "silence", "accept", "unaccept", "restart"}
 CONTRACT = """\
 contract: {id: aruma, version: 1.2.0}
 object_types:
@@ -79,7 +83,7 @@ class Told(NamedTuple):
 def told_text(monitor: str, told: Told, *, names: bool) -> str:
     """As a scenario of several monitors says it."""
     if monitor.startswith(PREFIX):
-        return f"{told.event} outage"
+        return f"{told.event} outage" if told.sent else f"({told.event} outage)"
     text = f"{told.event} {told.kind} of {monitor}" if names else f"{told.event} {told.kind}"
     return text if told.sent else f"({text})"
 
@@ -119,6 +123,17 @@ class Step:
         """What is told, as it is written."""
         texts = self.raw.get("told", [])
         return [texts] if isinstance(texts, str) else list(texts)
+
+    @property
+    def members(self) -> list[str]:
+        """The keys of the members that it accepts, or accepts no longer."""
+        return [_key(name) for name in _names(self.raw.get("accept", self.raw.get("unaccept")))]
+
+    @property
+    def term(self) -> Term:
+        """For how long it accepts."""
+        until = START + duration(self.raw["until"])
+        return Term("ana", "known", self.now, until, until.date())
 
     def told(self, default: str) -> list[Told]:
         return [_told(text, default) for text in self.texts]

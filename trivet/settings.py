@@ -18,6 +18,7 @@ from typing import Annotated, Any, Literal, TypeAlias, get_origin
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from trivet.delivery_settings import DeliverySettings
+from trivet.digest_settings import DigestSettings
 from trivet.documents import Document, Path, Scalar, Value, read_yaml, shown_path
 from trivet.faults import Fault, expected, refused
 from trivet.fields import Between, DurationText, Integer, Slug, Text
@@ -192,6 +193,8 @@ class Settings(StrictModel):
     routes: tuple[RouteSettings, ...] = ()
     """Tried in order; the first that matches is taken."""
     delivery: DeliverySettings = DeliverySettings()
+    digests: tuple[DigestSettings, ...] = ()
+    """At most one for each receiver."""
     ledger: LedgerSettings = LedgerSettings()
     api: ApiSettings = ApiSettings()
     watch: WatchSettings = WatchSettings()
@@ -202,10 +205,17 @@ class Settings(StrictModel):
             (("routes", index, "receiver"), route.receiver) for index, route in enumerate(self.routes)
         ]
         named += [(("delivery", "fallback", index), name) for index, name in enumerate(self.delivery.fallback or ())]
+        named += [(("digests", index, "receiver"), digest.receiver) for index, digest in enumerate(self.digests)]
         faults = [
             Fault(place, f"no receiver '{name}'{did_you_mean(name, self.receivers)}")
             for place, name in named
             if name not in self.receivers
+        ]
+        told = [digest.receiver for digest in self.digests]
+        faults += [
+            Fault(("digests", index, "receiver"), f"'{name}' has a digest already; one for each receiver")
+            for index, name in enumerate(told)
+            if name in told[:index]
         ]
         if faults:
             raise refused(*faults)

@@ -40,6 +40,7 @@ from trivet.settings import Settings
 from worker.applying import Publisher, person
 from worker.baselines import LookBack, Past, no_look_back
 from worker.delivering import Deliverer
+from worker.digesting import Digester
 from worker.evaluate import Evaluator
 from worker.failures import FailureLog
 from worker.history import StoreHistory
@@ -49,7 +50,7 @@ from worker.lifesign import LifeSign
 from worker.planning import ON_TIME
 from worker.preparing import Prepared, prepare
 from worker.probing import Probe, store_probe, warehouse_probe
-from worker.processes import Daemon, DaemonKind, mark_end
+from worker.processes import Daemon, DaemonKind, mark_end, stale_after
 from worker.refreshes import Published
 from worker.reminding import remind
 from worker.replaying import Replayer
@@ -177,7 +178,9 @@ class Wiring:
         in_force = InForce(store, prepared.known)
         deliver = None
         if self.settings.receivers:
-            reminding = partial(remind, store, in_force, routing_of(self.settings), clock)
+            reminding = partial(
+                remind, store, in_force, routing_of(self.settings), clock, self.digester(store, in_force)
+            )
             deliver = partial(self.deliverer.deliver_in_turn, store, write or _to_standard_output, reminding)
         sealer = self.sealer(store, clock)
         if sealer is None:
@@ -203,6 +206,12 @@ class Wiring:
             max(ON_TIME, 2 * scheduler.tick),
             look_at_files=prepared.files.look,
         )
+
+    def digester(self, store: sa.Engine, in_force: InForce) -> Digester:
+        """What writes the digests that the settings ask for."""
+        scheduler, clock = self.settings.scheduler, store_clock(store, self.clock)
+        grace = scheduler.lease + stale_after(scheduler.tick)
+        return Digester(store, in_force, self.settings.digests, routing_of(self.settings), clock, grace)
 
     def publisher(self, store: sa.Engine) -> Publisher:
         """What publishes contract and monitors to the store."""

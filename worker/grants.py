@@ -14,6 +14,9 @@ _ROLE = re.compile(r"[A-Za-z_][A-Za-z0-9_$]{0,62}")
 APPENDED = frozenset({"ledger_entry", *(part.table.name for binding in BINDINGS for part in binding.tables)})
 """Tables whose rows are written once."""
 
+CLEARED = frozenset({"alert_member"})
+"""Tables whose rows go once nobody needs them: nothing is proven by them."""
+
 
 def grants(role: str) -> Iterator[str]:
     """SQL statements for the owner of the store, which give a role what Trivet needs to run.
@@ -29,5 +32,6 @@ def grants(role: str) -> Iterator[str]:
         yield f'REVOKE ALL ON {table} FROM "{role}";'
         # The head row is there from the beginning, and moves.
         rights = "INSERT, SELECT" if table in APPENDED else "INSERT, SELECT, UPDATE"
+        rights = "INSERT, SELECT, UPDATE, DELETE" if table in CLEARED else rights
         rights = "SELECT, UPDATE" if table == "ledger_head" else rights
         yield f'GRANT {rights} ON {table} TO "{role}";'

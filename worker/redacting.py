@@ -11,9 +11,10 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from alerts.accepting import forget_acceptances
 from alerts.keeping import ERASED_KEY, forget_group, forget_member, group_alerts
 from alerts.states import DeliveryState
-from alerts.tables import MEMBER_CHANGE_BINDING, alert, alert_member, member_change, outbox
+from alerts.tables import MEMBER_CHANGE_BINDING, acceptance, alert, alert_member, member_change, outbox
 from ledger.bound_rows import Binding, BoundTable
 from ledger.entries import LedgerEntry
 from ledger.redaction import redact
@@ -91,10 +92,11 @@ def _redact_moves(
             redact(connection, part, evaluation_id, {"ordinal": row.ordinal}, by, reason, now)
     of = sa.select(evaluation.c.monitor).where(evaluation.c.evaluation_id == evaluation_id)
     monitor = connection.execute(of).scalar_one()
-    texts = sa.select(alert_member.c.member_key).where(alert_member.c.monitor == monitor)
-    for text in connection.execute(texts).scalars().all():
-        if not text.startswith(ERASED_KEY) and _is_same_member(json.loads(text), key):
-            forget_member(connection, monitor, text)
+    for table, forget in ((alert_member, forget_member), (acceptance, forget_acceptances)):
+        texts = sa.select(table.c.member_key).where(table.c.monitor == monitor).distinct()
+        for text in connection.execute(texts).scalars().all():
+            if not text.startswith(ERASED_KEY) and _is_same_member(json.loads(text), key):
+                forget(connection, monitor, text)
     for name, kept in group_alerts(connection, {monitor}).items():
         if kept.key is not None and not kept.key.startswith(ERASED_KEY) and _is_same_member(json.loads(kept.key), key):
             forget_group(connection, name)

@@ -7,11 +7,16 @@ import sqlalchemy as sa
 from alerts.reminders import remind_due
 from alerts.routing import Routing
 from trivet.clock import Clock
+from worker.digesting import Digester
 from worker.in_force import InForce
 
 
-def remind(store: sa.Engine, in_force: InForce, routing: Routing, clock: Clock) -> None:
-    """Writes down which alerts are to be told again, or to somebody else; nothing where nothing is in force.
+def remind(
+    store: sa.Engine, in_force: InForce, routing: Routing, clock: Clock, digester: Digester | None = None
+) -> None:
+    """Writes down which alerts are to be told again, or to somebody else, and the digests that came due.
+
+    Where nothing is in force, nothing is told again.
 
     Raises:
         UnavailableError: the store cannot be used.
@@ -19,3 +24,5 @@ def remind(store: sa.Engine, in_force: InForce, routing: Routing, clock: Clock) 
     found = in_force.current()
     if found is not None:
         remind_due(store, {item.id: item for item in found.monitors}, routing, clock)
+    if digester is not None:
+        digester.write_quietly()

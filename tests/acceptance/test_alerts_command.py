@@ -118,6 +118,9 @@ def test_an_outage_is_listed_with_what_failed_and_for_how_many(workspace: Path) 
     ended = trivet("alerts", "show", listed["monitor"], at=workspace)
     assert "3 monitors cannot be judged: the engine said no" in ended.out
     assert f"told as part of {listed['monitor']}" in trivet("alerts", "show", "m1", at=workspace).out
+    assert trivet("alerts", "ack", listed["monitor"], "--owner", "ana", at=workspace).code == 0
+    shown = trivet("alerts", "show", listed["monitor"], "--json", at=workspace).document
+    assert (shown["state"], shown["acknowledged_by"]) == ("acknowledged", "ana")
 
 
 def test_show_says_whom_it_waits_for(workspace: Path) -> None:
@@ -299,3 +302,85 @@ def test_a_silence_that_would_silence_nothing_is_refused(small: Path, options: t
     assert ended.code == 64
     assert ended.err.startswith(told)
     assert not (small / "trivet.db").exists() or trivet("ledger", "show", "--json", at=small).documents == []
+
+
+def accept(workspace: Path, *options: str) -> Ended:
+    return trivet("alerts", "accept", "reading-too-warm", *options, at=workspace)
+
+
+def test_an_accepted_breach_is_counted_and_alerts_nobody_until_somebody_ends_that(small: Path) -> None:
+    append_to(small / "trivet.yaml", "receivers: {screen: {stdout: true}}\nroutes: [{receiver: screen}]\n")
+    assert "[warning]" in trivet("evaluate", at=small).out
+    (made,) = accept(small, *BY, "--key", "R2", "--until", "2999-01-31", "--json").document["accepted"]
+    assert (made["key"], made["owner"], made["last_day"]) == ({"reading_id": "R2"}, "kim", "2999-01-31")
+    told = trivet("evaluate", at=small)
+    assert (told.code, "1 breach / 1 no-data" in told.out) == (1, True)
+    assert (
+        "[warning] Cold store warmer than 5 degrees: no breach is left but accepted ones, and there is no" in told.out
+    )
+    assert "of these 1 accepted until 2999-01-31" in told.out
+    shown = trivet("alerts", "show", "reading-too-warm", at=small).out
+    assert "reading_id R2 is accepted by kim until 2999-01-31: the export is rebuilt" in shown
+    document = trivet("alerts", "show", "reading-too-warm", "--json", at=small).document
+    assert (document["kind"], document["accepted"], document["acceptances"]) == ("no_data", 1, [made])
+    ended = trivet("alerts", "unaccept", "reading-too-warm", *BY, "--key", "reading_id=R2", "--json", at=small)
+    assert ended.document["ended"] == [made]
+    assert "[warning] Cold store warmer than 5 degrees: was no data, now breach" in trivet("evaluate", at=small).out
+    entries = trivet("ledger", "show", "--type", "acceptance", "--json", at=small).documents
+    assert [item["payload"]["subject_id"] for item in entries] == [
+        made["acceptance_id"],
+        f"{made['acceptance_id']}/end",
+    ]
+    assert "R2" not in json.dumps(entries)
+    assert trivet("ledger", "verify", at=small).code == 0
+    again = trivet("alerts", "unaccept", "reading-too-warm", *BY, at=small)
+    assert (again.code, again.err) == (64, "no member of 'reading-too-warm' is accepted\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--key", "R2", "--until", "2020-01-01"), "--until: 2020-01-01 has passed already\n"),
+        (("--key", "R2", "--until", "31.1.2999"), "--until: '31.1.2999' is no date; write 2027-01-31\n"),
+        (("--key", "R2", "--until", "8h"), "--until: '8h' is no date; write 2027-01-31\n"),
+        (
+            ("--key", "R1", "--until", "2999-01-31"),
+            "--key: no member reading_id R1 is in breach by the latest evaluation; did you mean 'reading_id R2'?\n",
+        ),
+        (
+            ("--key", "station=R2", "--until", "2999-01-31"),
+            "--key: a member of reading-too-warm has no key 'station'; known: reading_id\n",
+        ),
+    ],
+)
+def test_what_cannot_be_accepted_is_refused_in_one_sentence(small: Path, options: tuple[str, ...], told: str) -> None:
+    trivet("evaluate", at=small)
+    ended = accept(small, *BY, *options)
+    assert (ended.code, ended.err) == (64, told)
+    assert trivet("ledger", "show", "--type", "acceptance", "--json", at=small).documents == []
+
+
+def test_nobody_ends_what_nobody_accepted(small: Path) -> None:
+    trivet("evaluate", at=small)
+    accept(small, *BY, "--key", "R2", "--until", "2999-01-31")
+    ended = trivet("alerts", "unaccept", "reading-too-warm", *BY, "--key", "R1", at=small)
+    told = "--key: no member R1 of reading-too-warm is accepted; `trivet alerts show` lists them\n"
+    assert (ended.code, ended.err) == (64, told)
+
+
+def test_a_digest_is_printed_without_being_sent(small: Path) -> None:
+    append_to(
+        small / "trivet.yaml", "receivers: {screen: {stdout: true}}\ndigests: [{at: '07:30', receiver: screen}]\n"
+    )
+    assert trivet("apply", at=small).code == 0
+    trivet("evaluate", at=small)
+    before = trivet("ledger", "show", "--json", at=small).out
+    told = trivet("alerts", "digest", at=small)
+    assert (told.code, told.err) == (0, "")
+    assert "0 of 1 monitor is compliant." in told.out
+    assert "- reading-too-warm: in breach, 1 breach / 1 no-data, judged 75.0%" in told.out
+    document = trivet("alerts", "digest", "screen", "--json", at=small).document
+    assert document["data"]["digest"]["counts"] == {"breach": 1}
+    assert trivet("ledger", "show", "--json", at=small).out == before
+    refused = trivet("alerts", "digest", "desk", at=small)
+    assert (refused.code, refused.err) == (64, "the settings have no digest for 'desk'; known: screen\n")

@@ -7,13 +7,22 @@ key any more, so whoever it concerned is undecided, and the evaluation says why.
 from __future__ import annotations
 
 import csv
+import re
+import sqlite3
+from contextlib import closing
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from alerts.message import Message
+from alerts.rendering import body, subject
+from alerts.rendering_html import html
+from alerts.wording import inactive
 from tests.acceptance.command import trivet
+
+SNAPSHOTS = Path(__file__).parents[1] / "snapshots" / "demo_alerts"
 
 
 def _read(file: Path) -> list[dict[str, str]]:
@@ -112,6 +121,41 @@ def test_deleting_the_whole_current_schedule_is_a_schedule_that_was_not_restated
 
     assert found["no_data_reasons"] == {"right_missing": 1}
     assert "E1012" not in {member["key"]["employee_id"] for member in found["samples"]["breach"]}
+
+
+def _told(workspace: Path, name: str, text: str) -> None:
+    """What people are told is what `tests/snapshots/demo_alerts/` holds, but for times and numbers of entries."""
+    with closing(sqlite3.connect(workspace / "trivet.db")) as store:
+        ((payload,),) = store.execute(text).fetchall()
+    message = Message.from_json(payload)
+    for kind, told in (("txt", f"{subject(message)}\n{body(message, inactive)}\n"), ("html", html(message))):
+        plain = re.sub(r"\d{4}-\d\d-\d\dT[\d:+]+", "TIME", told)
+        plain = re.sub(r"ledger show \d+", "ledger show N", plain)
+        file = SNAPSHOTS / f"{name}.{kind}"
+        assert plain == file.read_text("utf-8"), file.name
+
+
+def test_the_alert_says_that_a_breach_cannot_be_judged_any_more_and_nothing_is_resolved(
+    workspace: Path, employee: dict[str, str]
+) -> None:
+    _told(workspace, "fired", "SELECT payload FROM outbox WHERE monitor = 'pay-below-floor' AND event = 'fired'")
+    file = workspace / "sources" / "agreement_rates.csv"
+    rates = _read(file)
+    current = _floor_in_force(rates, employee)
+    _write(file, [rate for rate in rates if rate is not current])
+
+    assert _evaluated(workspace)["badge"] == "3 breaches / 3 no-data"
+
+    # What a repetition or an escalation sends.
+    _told(workspace, "floor_deleted", "SELECT message FROM alert WHERE monitor = 'pay-below-floor'")
+    shown = trivet("alerts", "show", "pay-below-floor", "--json", at=workspace).document
+    assert (shown["state"], shown["kind"], shown["badge"], shown["carried"]) == (
+        "firing",
+        "breach",
+        "3 breaches / 3 no-data",
+        1,
+    )
+    assert [item["event"] for item in shown["deliveries"]] == ["fired"]
 
 
 def test_a_person_sees_the_cause(workspace: Path, employee: dict[str, str]) -> None:

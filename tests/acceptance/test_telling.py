@@ -123,7 +123,7 @@ def test_a_receiver_that_is_gone_is_told_of_elsewhere_until_it_is_enabled(small:
     assert (tested.code, tested.out) == (0, "desk: told\n")
     gone_for_good = "no alert is sent there, since it said that it is gone for good"
     assert tested.err == f"desk: {gone_for_good}; run `trivet alerts enable desk`\n"
-    enabled = trivet("alerts", "enable", "desk", at=small)
+    enabled = trivet("alerts", "enable", "desk", "--owner", "kim", at=small)
     assert (enabled.code, enabled.out) == (
         0,
         "desk: what is told from now on is sent there; what was given up is not\n",
@@ -134,6 +134,8 @@ def test_a_receiver_that_is_gone_is_told_of_elsewhere_until_it_is_enabled(small:
         "forgotten": 0,
     }
     assert trivet("alerts", "enable", "desk", at=small).out == "desk: nothing kept notices from it\n"
+    (entry,) = trivet("ledger", "show", "--type", "receiver", "--json", at=small).documents
+    assert (entry["payload"]["action"], entry["payload"]["addresses"], entry["payload"]["by"]) == ("enabled", 1, "kim")
     unknown = trivet("alerts", "enable", "dsk", at=small)
     assert (unknown.code, "did you mean 'desk'?" in unknown.err) == (64, True)
     (small / "sources" / "readings.csv").write_text(FINE, "utf-8")

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
+from alerts.accepting import accept_members, end_acceptances
 from alerts.groups import name_of
 from alerts.keeping import flagged_members, group_alerts, keys_to_look_up
 from alerts.message import Message
@@ -20,7 +21,7 @@ from alerts.reminders import acknowledge_alert, release_members, remind_due
 from alerts.rendering import body
 from alerts.routing import Routing, Target
 from alerts.silencing import silence_monitor
-from alerts.tables import outbox
+from alerts.tables import alert_member, outbox
 from alerts.wording import visible
 from ledger.entries import EntryType
 from ledger.reading import entries
@@ -74,11 +75,30 @@ class Stored:
             with self.store.begin() as connection:
                 until = step.now + duration(raw["silence"])
                 silence_monitor(connection, self._name(raw, connection), "ana", "known", step.now, until)
+        elif "accept" in raw:
+            with self.store.begin() as connection:
+                accept_members(
+                    connection, raw.get("of", next(iter(self.scenario.definitions))), step.members, step.term
+                )
+        elif "unaccept" in raw:
+            with self.store.begin() as connection:
+                end_acceptances(
+                    connection,
+                    raw.get("of", next(iter(self.scenario.definitions))),
+                    step.members,
+                    "ana",
+                    "mended",
+                    step.now,
+                )
         elif "clock" in raw:
             remind_due(self.store, self.scenario.definitions, ROUTING, FixedClock(step.now))
         else:
             self._evaluate(step)
         return self._told()
+
+    def _monitor(self, raw: Mapping[str, Any]) -> str:
+        """The monitor that a step names, or the only one."""
+        return str(raw.get("of", next(iter(self.scenario.definitions))))
 
     def _evaluate(self, step: Step) -> None:
         chosen = step.raw["of"].split() if "of" in step.raw else list(self.scenario.definitions)
@@ -311,6 +331,22 @@ def test_five_hundred_monitors_on_one_dead_source_are_one_notice(sqlite_store: s
     assert len(row.payload) < 2_000
     assert "Not judged, 10 of 500:" in body(message, visible)
     assert len([item for item in listed if item.outage is not None]) == 500
+
+
+def test_members_that_recovered_leave_no_rows_behind(sqlite_store: sa.Engine) -> None:
+    """A monitor that runs for years, each hour with other members in breach."""
+    definition = NAMED["an alert goes on for those that nobody accepted"].definition
+    kept = list[int]()
+    for slot in range(30):
+        with read_only(sqlite_store).connect() as connection:
+            flagged = flagged_members(connection, {definition.id}).get(definition.id, {})
+        step = Step({"breach": f"B{slot} B{slot + 1}", "no_data": f"N{slot}", "gone": f"N{slot - 1}"}, slot)
+        made = [evaluation(step, definition, flagged)]
+        with sqlite_store.begin() as connection:
+            record_all(connection, made, [])
+            apply_all(connection, made, ROUTING)
+            kept.append(connection.execute(sa.select(sa.func.count()).select_from(alert_member)).scalar_one())
+    assert kept == [3] * 30
 
 
 @pytest.mark.slow

@@ -20,6 +20,7 @@ from alerts.states import AlertEvent
 from alerts.tables import outbox
 from alerts.wording import visible
 from ledger.verification.verify import verify_store
+from tests.alerting import START
 from tests.integration.test_alert_delivery import a_breach, clock_after, tell
 from trivet.clock import FixedClock
 from worker.stores import read_only
@@ -200,8 +201,8 @@ def test_a_receiver_that_is_gone_is_sent_nothing_more_until_it_is_enabled(store:
     with store.begin() as connection:
         (found,) = breakdowns(connection)
         assert found.disabled_at == "2026-11-30T06:00:02.000000Z"
-        assert enable(connection, "desk") == 1
-        assert enable(connection, "desk") == 0
+        assert enable(connection, "desk", "kim", START) == 1
+        assert enable(connection, "desk", "kim", START) == 0
     tell(store, a_breach(monitor="d"))
     assert house.deliver(1).delivered == 2
     assert house.told(CHAT) == [(AlertEvent.FIRED, "desk"), (AlertEvent.RESOLVED, "desk")]

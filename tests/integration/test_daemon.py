@@ -29,6 +29,7 @@ from worker.applying import Applied
 from worker.bootstrap import Wiring
 from worker.embedded import EmbeddedDaemon, only_daemon
 from worker.evaluate import Recorded, manual_slots
+from worker.processes import DaemonKind
 from worker.refreshes import Published
 from worker.runtime import Runtime
 from worker.tables import evaluation, slot, watermark
@@ -212,12 +213,13 @@ def test_a_tick_a_batch_or_a_delivery_that_fails_stops_nothing(
         assert told in caplog.text
 
 
-def in_breach(wiring: Wiring, receiver: str) -> Wiring:
+def in_breach(wiring: Wiring, receiver: str, more: str = "") -> Wiring:
     """The workspace with a receiver that its monitor names, evaluated once: a notice waits in the outbox."""
-    document = read_yaml(f"receivers: {{desk: {receiver}}}", file="trivet.yaml").document
+    text = f"receivers: {{desk: {receiver}}}\n{more}\n"
+    document = read_yaml(text, file="trivet.yaml").document
     settings = load_settings(document, {}).settings
     assert settings is not None
-    (wiring.path / "trivet.yaml").write_text(f"receivers: {{desk: {receiver}}}\n", "utf-8")
+    (wiring.path / "trivet.yaml").write_text(text, "utf-8")
     edit(wiring.path, "enabled: true", "notify: [desk]")
     telling = replace(wiring, settings=settings)
     _, contract, monitors = read_workspace(wiring.path, {}).require()
@@ -236,6 +238,20 @@ def test_a_daemon_prints_alerts_where_its_program_wants_them(wiring: Wiring) -> 
     made.store.dispose()
     (text,) = written
     assert text.startswith("[warning] Cold store warmer than 5 degrees: breach\n")
+
+
+@pytest.mark.parametrize("kind", list(DaemonKind))
+def test_a_daemon_sends_the_digest_of_the_day_once(wiring: Wiring, kind: DaemonKind) -> None:
+    telling = in_breach(wiring, "{stdout: true}", "digests: [{at: '00:00', receiver: desk}]")
+    written: list[str] = []
+    for _ in range(2):
+        made = telling.runtime(written.append, kind)
+        assert made.deliver is not None
+        made.deliver()
+        made.deliver()
+        made.store.dispose()
+    (digest,) = (text for text in written if text.startswith("[digest] "))
+    assert digest.endswith("It comes every day. If it stays away nobody is told of anything: `trivet doctor` says why.")
 
 
 def test_a_daemon_logs_what_it_could_not_send(wiring: Wiring, caplog: pytest.LogCaptureFixture) -> None:

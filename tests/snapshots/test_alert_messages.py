@@ -14,9 +14,10 @@ from pathlib import Path
 
 import pytest
 
+from alerts.digests import Digest, DigestMonitor, DigestNote, Standing, digest_of
 from alerts.gathered import gathered_message
 from alerts.groups import GroupAlert
-from alerts.message import Message, group_message, message_of, outage_message, probe_message
+from alerts.message import Message, digest_message, group_message, message_of, outage_message, probe_message
 from alerts.outages import outage_of
 from alerts.rendering import body, subject
 from alerts.rendering_html import html
@@ -136,6 +137,77 @@ def outage_ended() -> Message:
     return outage_message(ended, an_evaluation(3), None, [], outage().to_json())
 
 
+def beside_accepted() -> Message:
+    """Three of four breaches are accepted: the fourth is what it is about, and is listed first."""
+    made = an_evaluation(breaches=4, no_data=1)
+    accepted = {item.key_text: f"2027-0{number}-31" for number, item in enumerate(made.breached[:3], start=1)}
+    told = replace(change(AlertEvent.FIRED, AlertKind.BREACH), accepted=tuple(sorted(accepted.values())))
+    return message_of(told, made, 12, accepted)
+
+
+def only_accepted() -> Message:
+    made = an_evaluation(3, breaches=2)
+    accepted = dict.fromkeys((item.key_text for item in made.breached), "2027-01-31")
+    ended = replace(change(AlertEvent.RESOLVED, AlertKind.BREACH, None, 4), since=made.slot)
+    return message_of(replace(ended, accepted=tuple(accepted.values())), made, 15, accepted)
+
+
+def daily_digest() -> Message:
+    """Nothing in it is fine but one monitor; what engines and people wrote is hostile."""
+    at = "2026-12-01 06:00"
+    monitors = (
+        DigestMonitor("fine", Standing.COMPLIANT, "0 breaches / 0 no-data", "100.0", slot=at),
+        DigestMonitor("fine-but-missed", Standing.COMPLIANT, "0 breaches / 0 no-data", "100.0", slot=at, missed=2),
+        DigestMonitor(
+            "pay-below-floor",
+            Standing.BREACH,
+            "4 breaches / 1 no-data",
+            "98.2",
+            slot=at,
+            alert="(breach) acknowledged",
+            since="2026-11-29 06:00",
+            acknowledged_by="ana",
+            accepted=3,
+            silenced_until="2026-12-02 08:00",
+        ),
+        DigestMonitor(
+            "gone", Standing.FIRING, "0 breaches / 0 no-data", "100.0", slot=at, alert="(breach) firing", since=at
+        ),
+        DigestMonitor("floorless", Standing.NO_DATA, "0 breaches / 1 no-data", "98.2", slot=at),
+        DigestMonitor(
+            "dead", Standing.NOT_EVALUATED, not_made="engine_error", slot=at, alert="(no data) firing", since=at
+        ),
+        DigestMonitor("missed", Standing.NOT_EVALUATED, not_made="not_evaluated", cause="missed", slot=at, missed=3),
+        DigestMonitor("late", Standing.OVERDUE, "0 breaches / 0 no-data", "100.0", slot=at, overdue_since=at),
+        DigestMonitor("new", Standing.NEVER),
+        DigestMonitor("rests", Standing.PAUSED, "0 breaches / 0 no-data", "100.0", slot=at, paused_until=at),
+    )
+    opening = Digest(
+        "2026-12-01", "2026-12-01 07:30", "Australia/Sydney", "2026-12-01 09:12", "2026-11-30 07:30", disabled=1
+    )
+    outages = (DigestNote("3 monitors not judged", at, f"no such file {HOSTILE}"),)
+    ending = (
+        DigestNote("pay-below-floor", "2026-12-02 08:00", f"silence of kim: {HOSTILE}"),
+        DigestNote("pay-below-floor", "2026-12-05", "3 members accepted by ana: back pay runs in January"),
+    )
+    made = digest_of(opening, monitors, outages, ending, (DigestNote("desk", at, "the receiver answered 500"),))
+    return digest_message("digest/payroll", made, 739951, START)
+
+
+def quiet_digest() -> Message:
+    at = "2026-12-01 06:00"
+    opening = Digest("2026-12-01", "2026-12-01 07:30", "Australia/Sydney", None, "2026-11-30 07:30")
+    lines = [DigestMonitor(name, Standing.COMPLIANT, "0 breaches / 0 no-data", "100.0", slot=at) for name in ("a", "b")]
+    return digest_message("digest/payroll", digest_of(opening, lines, (), (), ()), 739951, START)
+
+
+def first_digest() -> Message:
+    """Of more monitors than anybody reads."""
+    lines = [DigestMonitor(f"m{number:03}", Standing.NEVER) for number in range(120)]
+    opening = Digest("2026-12-01", "2026-12-01 07:30", "Australia/Sydney")
+    return digest_message("digest/payroll", digest_of(opening, lines, (), (), ()), 739951, START)
+
+
 def fired_group() -> Message:
     member = replace(breached(1, **{"average(turbidity)": "5.31"}), key={"site": "Weir Pool", "year": "2026"})
     whole = an_evaluation(breaches=3, no_data=1)
@@ -163,6 +235,7 @@ def gathered() -> Message:
         named(fired_breach(), "super"),
         named(resolved_breach(), "super"),
         named(carried(), "bonus"),
+        named(beside_accepted(), "known"),
         fired_group(),
     ]
     return gathered_message({"owner": "payroll-ops", "labels.site": ""}, notices, START)
@@ -197,6 +270,11 @@ MESSAGES: dict[str, Callable[[], Message]] = {
         repeated,
         outage,
         outage_ended,
+        beside_accepted,
+        only_accepted,
+        daily_digest,
+        quiet_digest,
+        first_digest,
         fired_group,
         group_gone,
         gathered,
@@ -287,13 +365,14 @@ _NUMBER = re.compile(r"\d[\d,.:+\-TZ]*\d|\d")
 
 
 # What hostile data has of control characters is shown by their numbers.
-@pytest.mark.parametrize("name", sorted(MESSAGES.keys() - {"hostile_data"}))
+@pytest.mark.parametrize("name", sorted(MESSAGES.keys() - {"hostile_data", "daily_digest"}))
 def test_every_number_that_is_told_stands_in_what_was_recorded(name: str) -> None:
     """In the evaluation, its ledger entry or the alert; but for how many are shown of all, which is counted here."""
     message = MESSAGES[name]()
     known = {found.replace(",", "") for found in _NUMBER.findall(message.to_json())}
     shown = {str(sum(item.verdict == verdict for item in message.members)) for verdict in Verdict}
-    shown |= {str(len(message.monitors))} | {str(number) for number in range(1, len(message.notices) + 1)}
+    shown |= {str(len(message.monitors)), str(len(message.digest.monitors) if message.digest else 0)}
+    shown |= {str(number) for number in range(1, len(message.notices) + 1)}
     for text in (subject(message), body(message, visible), html(message).split("<h1", 1)[1].split(">", 1)[1]):
         plain = "".join(Read(text).texts)
         told = {found.replace(",", "") for found in _NUMBER.findall(plain)}
@@ -301,8 +380,32 @@ def test_every_number_that_is_told_stands_in_what_was_recorded(name: str) -> Non
 
 
 def test_text_that_needs_no_taming_is_left_as_it_is() -> None:
-    for text in ("27.10", "E1012", "Zoë O'Brien", "<0.05", "see note 2.", "a.b"):
+    for text in (
+        "27.10",
+        "E1012",
+        "Zoë O'Brien",
+        "<0.05",
+        "see note 2.",
+        "a.b",
+        "sources/pay.csv, row 14",
+        "B.13.xlsx",
+    ):
         assert inactive(text) == visible(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "tamed"),
+    [
+        ("pay.csv.evil.example", "pay[.]csv[.]evil[.]example"),
+        ("pay.csv-evil.example", "pay[.]csv-evil[.]example"),
+        ("evil.example/pay.csv", "evil[.]example/pay.csv"),
+        ("pay.csvs", "pay[.]csvs"),
+        ("run.sh", "run[.]sh"),
+        ("all.zip", "all[.]zip"),
+    ],
+)
+def test_only_the_name_of_a_file_of_data_is_left_alone(text: str, tamed: str) -> None:
+    assert inactive(text) == tamed
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", "null", '{"type": "alert.fired"}', '{"data": {}, "type": 1}'])

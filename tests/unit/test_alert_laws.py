@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
@@ -37,8 +37,10 @@ class Run:
     status: AlertStatus = field(default_factory=AlertStatus)
     flagged: dict[str, Flagged] = field(default_factory=dict)
 
+    accepted: Mapping[str, str] = field(default_factory=dict)
+
     def take(self, word: str, slot: int) -> AlertChange | None:
-        moved = advance(self.status, self.evaluation(word, slot), self.flagged)
+        moved = advance(self.status, self.evaluation(word, slot), self.flagged, accepted=self.accepted)
         self.status = moved.status
         self.flagged |= {item.key: item.after for item in moved.members}
         return moved.change
@@ -252,6 +254,24 @@ def test_at_most_one_episode_is_open(definition: MonitorDefinition, history: lis
     for episode in range(1, core.status.episode + 1):
         ordinals = [change.ordinal for change in told if change.episode == episode]
         assert ordinals == list(range(1, len(ordinals) + 1))
+
+
+judged = st.lists(st.tuples(st.sampled_from("bc"), letters, letters).map("".join), max_size=14)
+
+
+@given(definitions, judged)
+def test_an_accepted_breach_alerts_as_little_as_a_compliant_member(
+    definition: MonitorDefinition, history: list[str]
+) -> None:
+    """As long as it is judged; and it is counted in every message all the same."""
+    accepting, plain = Run(definition, accepted={key("A"): "2027-01-31"}), Run(definition)
+    for slot, word in enumerate(history):
+        found, expected = accepting.take(word, slot), plain.take("c" + word[1:], slot)
+        if found is not None:
+            assert len(found.accepted) == (word[0] == "b")
+            found = replace(found, accepted=())
+        assert found == expected, word
+        assert accepting.status == plain.status
 
 
 @given(histories)

@@ -9,6 +9,7 @@ from datetime import datetime
 
 import pytest
 
+from alerts.accepting import Term
 from alerts.changes import advance
 from alerts.groups import GroupAlert, advance_groups, name_of
 from alerts.members import Flagged
@@ -41,6 +42,7 @@ TOPICS = {
     "two daemons": 2,
     "escalation": 3,
     "severity": 3,
+    "accepted": 5,
     "group": 15,
 }
 
@@ -53,6 +55,7 @@ class Core:
         self.status = AlertStatus()
         self.flagged: dict[str, Flagged] = {}
         self.silenced_until = None
+        self.accepted: dict[str, Term] = {}
 
     def take(self, step: Step) -> list[AlertChange]:
         if "restart" in step.raw:
@@ -73,6 +76,12 @@ class Core:
         if "silence" in step.raw:
             self.silenced_until = step.now + duration(step.raw["silence"])
             return []
+        if "accept" in step.raw:
+            self.accepted |= dict.fromkeys(step.members, step.term)
+            return []
+        if "unaccept" in step.raw:
+            self.accepted = {key: term for key, term in self.accepted.items() if key not in step.members}
+            return []
         if "clock" in step.raw:
             muted = self._is_silenced(step)
             self.status, changes = remind(self.status, self.definition.alerting, step.now, muted=muted)
@@ -82,7 +91,10 @@ class Core:
     def _evaluate(self, step: Step, daemon: int) -> AlertChange | None:
         known = [key for key, item in self.flagged.items() if item.is_followed]
         made = evaluation(step, self.definition, known, daemon)
-        moved = advance(self.status, made, self.flagged, muted=self._is_silenced(step))
+        accepted = {
+            key: term.last_day.isoformat() for key, term in self.accepted.items() if made.finished_at < term.until
+        }
+        moved = advance(self.status, made, self.flagged, muted=self._is_silenced(step), accepted=accepted)
         self.status = moved.status
         self.flagged |= {item.key: item.after for item in moved.members}
         return moved.change
