@@ -61,6 +61,8 @@ class DigestMonitor:
     """State and kind of its alert while that is open: `firing breach`."""
     since: str | None = None
     """From when on the alert is open."""
+    groups: int = 0
+    """Alerts of single groups that are open."""
     acknowledged_by: str | None = None
     accepted: int = 0
     """Members whose breach is accepted, among those in breach."""

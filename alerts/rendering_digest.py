@@ -87,6 +87,8 @@ def _monitor(item: DigestMonitor, shown: Callable[[str], str]) -> Iterator[str]:
     if item.alert is not None:
         by = f" by {shown(item.acknowledged_by)}" if item.acknowledged_by else ""
         yield f"alert {item.alert}{by} since {item.since}"
+    if item.groups:
+        yield f"{_count(item.groups, 'group alert')} open"
     if item.overdue_since is not None:
         yield f"overdue since {item.overdue_since}"
     if item.missed:

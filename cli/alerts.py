@@ -13,6 +13,7 @@ from alerts.accepting import acceptances_of
 from alerts.breakdowns import disabled_addresses, forget
 from alerts.breakdowns import enable as enable_receiver
 from alerts.delivery import DeliveryReport
+from alerts.groups import MARK
 from alerts.message import probe_message
 from alerts.notifiers.port import Notice, Sent
 from alerts.outages import PREFIX
@@ -76,7 +77,9 @@ def show(invocation: Invocation, monitor: str, last: int) -> int:
         found = required_alert(connection, monitor)
         told = deliveries(connection, monitor, last)
         groups = open_groups(connection, monitor)
-        accepted = acceptances_of(connection, {monitor}, now)
+        accepted = acceptances_of(connection, {monitor.partition(MARK)[0]}, now)
+    if found.group is not None:
+        accepted = [item for item in accepted if item.to_json()["key"] == found.group]
     if invocation.output.as_json:
         listed = {
             "groups": groups,
@@ -91,11 +94,11 @@ def show(invocation: Invocation, monitor: str, last: int) -> int:
     invocation.output.print(f"since {since}, latest slot {slot}, episode {status.episode}")
     for line in _more(found):
         invocation.output.print(visible(line))
+    for item in accepted:
+        invocation.output.print(Text(visible(f"{item.key_words()} is {item.words()}")))
     if groups:
         names = ", ".join(groups[:_MOST_GROUPS]) + (", …" if len(groups) > _MOST_GROUPS else "")
         invocation.output.print(f"{len(groups):,} of its groups fire by themselves: {names}")
-    for item in accepted:
-        invocation.output.print(Text(visible(f"{item.key_words()} is {item.words()}")))
     if told:
         columns = ["what", "receiver", "state", "attempts", "next attempt", "last error"]
         invocation.output.table(columns, [_delivery_row(item) for item in told], title="deliveries")

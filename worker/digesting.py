@@ -16,6 +16,7 @@ from alerts.assessing import share_text
 from alerts.breakdowns import breakdowns
 from alerts.digesting import DigestSlot, is_written, last_digest, write_digest
 from alerts.digests import Digest, DigestMonitor, DigestNote, Standing, digest_of
+from alerts.groups import MARK
 from alerts.keeping import flagged_members
 from alerts.outages import PREFIX as OUTAGE
 from alerts.reading import NamedAlert, alerts_of
@@ -191,8 +192,12 @@ class Scene:
 
     def digest(self, opening: Digest, zone: ZoneInfo, ends_within: timedelta) -> Digest:
         """The digest of it."""
-        of = {item.monitor: item for item in self.alerts}
-        lines = [self._monitor(item.id, of.get(item.id), zone) for item in self.monitors]
+        of = {item.monitor: item for item in self.alerts if item.group is None}
+        groups: dict[str, list[AlertKind | None]] = {}
+        for item in self.alerts:
+            if item.group is not None and item.status.state.is_open:
+                groups.setdefault(item.monitor.partition(MARK)[0], []).append(item.status.kind)
+        lines = [self._monitor(item.id, of.get(item.id), groups.get(item.id, []), zone) for item in self.monitors]
         outages = [
             _outage(item, zone) for item in self.alerts if item.monitor.startswith(OUTAGE) and item.status.state.is_open
         ]
@@ -201,16 +206,19 @@ class Scene:
         ]
         return digest_of(opening, lines, outages, list(self._ending(zone, ends_within)), untold)
 
-    def _monitor(self, name: str, alert: NamedAlert | None, zone: ZoneInfo) -> DigestMonitor:
+    def _monitor(
+        self, name: str, alert: NamedAlert | None, groups: Sequence[AlertKind | None], zone: ZoneInfo
+    ) -> DigestMonitor:
         row, overdue, paused = self.last.get(name), self.overdue.get(name), self.paused.get(name)
         status = alert.status if alert is not None and alert.status.state.is_open else None
+        told = {*groups, *([status.kind] if status is not None else [])}
         silenced = max(
             (item.until for item in self.silences if item.monitor == name and item.covers(self.now)), default=None
         )
         made = row is not None and row.population is not None
         return DigestMonitor(
             name,
-            self._standing(name, row, status.kind if status is not None else None),
+            self._standing(name, row, told),
             badge=badge(row.breach, row.no_data) if row is not None and made else None,
             judged=_judged(row) if row is not None and made else None,
             not_made=row.reason if row is not None and not made else None,
@@ -219,6 +227,7 @@ class Scene:
             alert=f"({about(status.kind)}) {status.state}" if status is not None else None,
             since=shown_at(status.since, zone) if status is not None and status.since is not None else None,
             acknowledged_by=status.acknowledged_by if status is not None else None,
+            groups=len(groups),
             accepted=self.accepted.get(name, 0) if row is not None and row.breach else 0,
             silenced_until=shown_at(silenced, zone) if silenced is not None else None,
             paused_until=shown_at(paused.until, zone) if paused is not None else None,
@@ -226,17 +235,17 @@ class Scene:
             missed=self.missed.get(name, 0),
         )
 
-    def _standing(self, name: str, row: sa.Row[Any] | None, told: AlertKind | None) -> Standing:
+    def _standing(self, name: str, row: sa.Row[Any] | None, told: Collection[AlertKind | None]) -> Standing:
         """The worst that is true of a monitor.
 
         Args:
             name: the monitor.
             row: its latest evaluation.
-            told: what its alert is about, while that is open.
+            told: what its alert and those of its groups are about, while they are open.
         """
         if row is not None and row.verdict == Verdict.BREACH.value:
             return Standing.BREACH
-        if told in (AlertKind.BREACH, AlertKind.UNJUDGED):
+        if AlertKind.BREACH in told or AlertKind.UNJUDGED in told:
             return Standing.FIRING
         if name in self.paused:
             return Standing.PAUSED
@@ -246,7 +255,7 @@ class Scene:
             return Standing.NOT_EVALUATED
         if row.verdict == Verdict.NO_DATA.value:
             return Standing.NO_DATA
-        if told is not None:
+        if told:
             return Standing.FIRING
         return Standing.OVERDUE if name in self.overdue else Standing.COMPLIANT
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
 from datetime import datetime
 
@@ -16,6 +16,7 @@ from alerts.members import Flagged
 from alerts.reminding import acknowledge, release, release_group, remind
 from alerts.states import AlertState
 from alerts.status import AlertChange, AlertStatus, detail_fields
+from monitors.evaluation import Evaluation
 from tests.alert_scenarios import (
     Scenario,
     Step,
@@ -45,6 +46,11 @@ TOPICS = {
     "accepted": 5,
     "group": 15,
 }
+
+
+def in_force(accepted: Mapping[str, Term], made: Evaluation) -> dict[str, str]:
+    """What is accepted when an evaluation ends, as the core takes it."""
+    return {key: term.last_day.isoformat() for key, term in accepted.items() if made.finished_at < term.until}
 
 
 class Core:
@@ -91,9 +97,7 @@ class Core:
     def _evaluate(self, step: Step, daemon: int) -> AlertChange | None:
         known = [key for key, item in self.flagged.items() if item.is_followed]
         made = evaluation(step, self.definition, known, daemon)
-        accepted = {
-            key: term.last_day.isoformat() for key, term in self.accepted.items() if made.finished_at < term.until
-        }
+        accepted = in_force(self.accepted, made)
         moved = advance(self.status, made, self.flagged, muted=self._is_silenced(step), accepted=accepted)
         self.status = moved.status
         self.flagged |= {item.key: item.after for item in moved.members}
@@ -125,6 +129,7 @@ class Groups:
         self.flagged: dict[str, Flagged] = {}
         self.covered: set[str] = set()
         self.silenced: dict[str, datetime] = {}
+        self.accepted: dict[str, Term] = {}
 
     def take(self, step: Step) -> list[tuple[str, Told]]:
         raw = step.raw
@@ -132,6 +137,9 @@ class Groups:
             return []
         if "silence" in raw:
             self.silenced[self._name(raw.get("of"))] = step.now + duration(raw["silence"])
+            return []
+        if "accept" in raw:
+            self.accepted |= dict.fromkeys(step.members, step.term)
             return []
         if "acknowledge" in raw or "release" in raw or "clock" in raw:
             return [(name, Told.of(change)) for name, change in self._moved(step)]
@@ -175,6 +183,7 @@ class Groups:
             self.flagged,
             muted=self._is_silenced(step, self.definition.id),
             is_muted=lambda group: self._is_silenced(step, name_of(self.definition.id, group.number)),
+            accepted=in_force(self.accepted, made),
         )
         if moved.monitor.status is not self.status:
             self.covered = {item.alert.key for item in moved.groups} if "not_made" in step.raw else set()
