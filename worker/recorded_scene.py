@@ -139,11 +139,14 @@ class Scene:
                 made += _cells(members[row], found, str(PropertyRef(found.name, link)))
             return made
 
+        def linked_rows(properties: Sequence[Property], link: str) -> Iterator[list[str | None]]:
+            # Bound here: rows are read once every table is named, when the loop below stands at its last link.
+            return (cells(row, properties, link) for row in every if members[row].has_row(link))
+
         every = range(len(members))
         yield ScratchTable("member", _columns(self.own), (cells(row, self.own, None) for row in every))
         for number, (name, properties) in enumerate(self.linked.items()):
-            rows = (cells(row, properties, name) for row in every if members[row].has_row(name))
-            yield ScratchTable(f"linked_{number}", _columns(properties), rows)
+            yield ScratchTable(f"linked_{number}", _columns(properties), linked_rows(properties, name))
 
 
 def scene_of(definition: MonitorDefinition, contract: Contract) -> Scene:
