@@ -222,7 +222,7 @@ def _in_short(item: Message) -> str:
     reasons = ", ".join(f"{count} {name}" for name, count in item.no_data_reasons.items())
     badge = f"not evaluated ({item.not_made or 'no reason'})" if item.badge is None else item.badge
     carried = f"; {_were(item.carried)} breach, now unjudged" if item.carried else ""
-    accepted = f"; of these {item.accepted:,} accepted" if item.accepted else ""
+    accepted = f"; of the breaches {item.accepted:,} accepted" if item.accepted else ""
     return badge + (f" ({reasons})" if reasons else "") + accepted + carried
 
 
@@ -240,8 +240,8 @@ def _carried(message: Message) -> Iterator[str]:
 def _accepted(count: int, first: str, last: str) -> str:
     """Breaches that are counted, and that this message is not about."""
     if first == last:
-        return f"of these {count:,} accepted until {first}"
-    return f"of these {count:,} accepted, the first until {first}, the last until {last}"
+        return f"of the breaches {count:,} accepted until {first}"
+    return f"of the breaches {count:,} accepted, the first until {first}, the last until {last}"
 
 
 def _were(count: int) -> str:

@@ -83,7 +83,7 @@ def _monitor(item: DigestMonitor, shown: Callable[[str], str]) -> Iterator[str]:
     else:
         yield _WORDS[item.standing]
     if item.accepted:
-        yield f"of these {item.accepted:,} accepted"
+        yield f"of the breaches {item.accepted:,} accepted"
     if item.alert is not None:
         by = f" by {shown(item.acknowledged_by)}" if item.acknowledged_by else ""
         yield f"alert {item.alert}{by} since {item.since}"

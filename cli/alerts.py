@@ -268,7 +268,7 @@ def _more(item: NamedAlert) -> Iterator[str]:
         if item.message.badge is not None:
             yield f"badge: {item.message.badge}"
         if item.message.accepted:
-            yield f"of these {item.message.accepted} accepted"
+            yield f"of the breaches {item.message.accepted} accepted"
         if item.message.carried:
             gone = f", {item.message.gone} of them not there any more" if item.message.gone else ""
             yield f"{item.message.carried} was breach, now unjudged{gone}"

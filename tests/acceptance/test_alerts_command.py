@@ -318,7 +318,7 @@ def test_an_accepted_breach_is_counted_and_alerts_nobody_until_somebody_ends_tha
     assert (
         "[warning] Cold store warmer than 5 degrees: no breach is left but accepted ones, and there is no" in told.out
     )
-    assert "of these 1 accepted until 2999-01-31" in told.out
+    assert "of the breaches 1 accepted until 2999-01-31" in told.out
     shown = trivet("alerts", "show", "reading-too-warm", at=small).out
     assert "reading_id R2 is accepted by kim until 2999-01-31: the export is rebuilt" in shown
     document = trivet("alerts", "show", "reading-too-warm", "--json", at=small).document
