@@ -84,6 +84,19 @@ def branches(source: Scope) -> list[Scope]:
     return [found for branch in inner for found in branches(branch)] if inner else [source]
 
 
+def outputs_of(source: Scope, column: str) -> list[tuple[Scope, exp.Expr]]:
+    """What each branch of a query puts out at the place of a name, in lower case; nothing where that is not told."""
+    names, found = output_names(source.expression), list[tuple[Scope, exp.Expr]]()
+    if names.count(column) != 1:
+        return []
+    for branch in branches(source):
+        query = branch.expression
+        if not isinstance(query, exp.Select) or len(query.selects) != len(names):
+            return []
+        found.append((branch, query.selects[names.index(column)]))
+    return found
+
+
 def is_grouped(query: exp.Select) -> bool:
     """Whether the rows of a SELECT are groups."""
     return bool(query.args.get("group")) or any(

@@ -11,7 +11,7 @@ from catalog.contract import Contract, Metric
 from catalog.expressions.tree import AggregateFunction
 from catalog.metric_records import DerivationKind, DerivedMetric, EmptyRule, MetricDisplay
 from catalog.periods import Period
-from catalog.referee.aggregates import branches, is_aggregate, leaves, output_names, output_of
+from catalog.referee.aggregates import is_aggregate, leaves, output_of, outputs_of
 from catalog.referee.join_graph import literal_of
 from catalog.referee.lineage import Source
 from catalog.referee.measured_rows import Rows, bare, rows_of, rows_within, term_text
@@ -251,20 +251,11 @@ class Derived:
             return False
         place = (id(source.expression), column.lower(), metric.name)
         if place not in self._handed:
-            self._handed[place] = self._is_handed(source, column.lower(), metric)
+            outputs = outputs_of(source, column.lower())
+            self._handed[place] = bool(outputs) and all(
+                self.is_value(branch, value, metric) for branch, value in outputs
+            )
         return self._handed[place]
-
-    def _is_handed(self, source: Scope, column: str, metric: DerivedMetric) -> bool:
-        names = output_names(source.expression)
-        if names.count(column) != 1:
-            return False
-        for branch in branches(source):
-            query = branch.expression
-            if not isinstance(query, exp.Select) or len(query.selects) != len(names):
-                return False
-            if not self.is_value(branch, query.selects[names.index(column)], metric):
-                return False
-        return True
 
 
 def divided(value: exp.Expr, *, never_negative: bool) -> tuple[exp.Expr, exp.Expr] | None:

@@ -21,13 +21,12 @@ from catalog.expressions.tree import (
     PropertyRef,
 )
 from catalog.referee.aggregates import (
-    branches,
     holds_aggregate,
     inner_aggregates,
     is_distinct,
     is_grouped,
     leaves,
-    output_names,
+    outputs_of,
     own_aggregates,
 )
 from catalog.referee.grain import Grain
@@ -170,20 +169,11 @@ class Measures:
             return False
         place = (id(source.expression), column.lower(), metric.name)
         if place not in self._handed:
-            self._handed[place] = self._is_handed(source, column.lower(), metric)
+            outputs = outputs_of(source, column.lower())
+            self._handed[place] = bool(outputs) and all(
+                self.is_value(branch, value, metric) for branch, value in outputs
+            )
         return self._handed[place]
-
-    def _is_handed(self, source: Scope, column: str, metric: Metric) -> bool:
-        names = output_names(source.expression)
-        if names.count(column) != 1:
-            return False
-        for branch in branches(source):
-            query = branch.expression
-            if not isinstance(query, exp.Select) or len(query.selects) != len(names):
-                return False
-            if not self.is_value(branch, query.selects[names.index(column)], metric):
-                return False
-        return True
 
     def _forms_of(self, scope: Scope, aggregate: exp.Expr) -> Iterator[str]:
         graph = self.grain.graph(scope)
