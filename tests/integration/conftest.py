@@ -9,7 +9,7 @@ import pytest
 import sqlalchemy as sa
 
 from tests.integration.servers import postgres, postgres_store
-from tests.integration.store import migrated_store
+from tests.integration.store import copied_store, migrated_store
 
 __all__ = ["any_store", "postgres", "postgres_store"]
 
@@ -21,5 +21,21 @@ def any_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[sa.Eng
         yield request.getfixturevalue("postgres_store")
         return
     engine = migrated_store(tmp_path)
+    yield engine
+    engine.dispose()
+
+
+@pytest.fixture(scope="module")
+def empty_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[sa.Engine]:
+    """An empty SQLite store that many tests begin with a copy of."""
+    engine = migrated_store(tmp_path_factory.mktemp("empty"))
+    yield engine
+    engine.dispose()
+
+
+@pytest.fixture
+def sqlite_store(empty_store: sa.Engine, tmp_path: Path) -> Iterator[sa.Engine]:
+    """A copy of the empty SQLite store."""
+    engine = copied_store(empty_store, tmp_path)
     yield engine
     engine.dispose()

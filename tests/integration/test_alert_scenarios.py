@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -40,7 +39,6 @@ from tests.alert_scenarios import (
     scenarios,
     told_text,
 )
-from tests.integration.store import copied_store, migrated_store
 from tests.unit.test_alert_scenarios import Core, Groups, shown
 from trivet.clock import FixedClock
 from worker.recording import record_all
@@ -254,20 +252,6 @@ def run_grouped(scenario: Scenario, store: sa.Engine) -> Stored:
     finally:
         stored.end()
     return stored
-
-
-@pytest.fixture(scope="module")
-def empty_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[sa.Engine]:
-    engine = migrated_store(tmp_path_factory.mktemp("empty"))
-    yield engine
-    engine.dispose()
-
-
-@pytest.fixture
-def sqlite_store(empty_store: sa.Engine, tmp_path: Path) -> Iterator[sa.Engine]:
-    engine = copied_store(empty_store, tmp_path)
-    yield engine
-    engine.dispose()
 
 
 def marked(scenario: Scenario) -> Any:

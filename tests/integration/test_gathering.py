@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -35,7 +35,6 @@ from monitors.evaluation import Evaluation
 from monitors.loading import load_monitors
 from tests.alert_scenarios import a_contract, duration
 from tests.alerting import START, an_evaluation
-from tests.integration.store import copied_store, migrated_store
 from tests.integration.test_alert_scenarios import reopened
 from trivet.clock import FixedClock
 from trivet.documents import read_yaml
@@ -234,20 +233,6 @@ def _holds(world: World) -> None:
                 of = (receiver, item.monitor)
                 assert item.episode >= in_order[of], "an episode is told after the one before it"
                 in_order[of] = item.episode
-
-
-@pytest.fixture(scope="module")
-def empty_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[sa.Engine]:
-    engine = migrated_store(tmp_path_factory.mktemp("empty"))
-    yield engine
-    engine.dispose()
-
-
-@pytest.fixture
-def sqlite_store(empty_store: sa.Engine, tmp_path: Path) -> Iterator[sa.Engine]:
-    engine = copied_store(empty_store, tmp_path)
-    yield engine
-    engine.dispose()
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda item: item["scenario"].replace(" ", "-"))
