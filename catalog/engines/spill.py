@@ -54,10 +54,13 @@ def sweep_spill(parent: Path | None) -> int:
 def _held(parent: Path | None) -> tuple[Path, int]:
     while True:
         folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
-        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        # Another process can sweep it until it is locked: before it is opened, while it is, or before the lock.
+        try:
+            handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        except FileNotFoundError:
+            continue
         if _lock(handle) and folder.exists():
             return folder, handle
-        # Somebody swept it between its making and its lock.
         os.close(handle)
 
 
