@@ -39,13 +39,9 @@ from catalog.expressions.tree import (
     Presence,
     PropertyRef,
     Quantifier,
-    atom_links,
-    atom_nodes,
-    atoms,
-    parts,
-    shown_operands,
 )
 from catalog.expressions.units import unit_faults
+from catalog.expressions.walking import atom_links, atom_nodes, atoms, parts, shown_operands
 
 __all__ = [
     "Fault",

@@ -19,8 +19,8 @@ from catalog.expressions.tree import (
     LinkCount,
     Operand,
     PropertyRef,
-    nodes,
 )
+from catalog.expressions.walking import nodes
 
 _LAST = Fraction(2**63 - 1)
 _ONE = Fraction(1)

@@ -35,10 +35,8 @@ from catalog.expressions.tree import (
     PropertyRef,
     Quantifier,
     Span,
-    atom_links,
-    atom_references,
-    nodes,
 )
+from catalog.expressions.walking import atom_links, atom_references, nodes
 
 MOST_STEPS = 2000
 """Parts of a condition that are looked at; one with more is let through."""
