@@ -54,6 +54,21 @@ def domain_of(operand: Operand, scope: Scope) -> Domain:
             return ANY
 
 
+def can_be(operand: Operand, value: Fraction | str) -> bool:
+    """Whether an operand can be equal to a value, as far as a function's result is of a kind of its own."""
+    if not isinstance(operand, Call) or not isinstance(value, str):
+        return True
+    match operand.function:
+        case Function.LOWER:
+            return not any("A" <= letter <= "Z" for letter in value)
+        case Function.UPPER:
+            return not any("a" <= letter <= "z" for letter in value)
+        case Function.TRIM:
+            return value == value.strip(" \t\n\v\f\r")
+        case _:
+            return True
+
+
 def _property_domain(declared: Property) -> Domain:
     # A bound decides wherever its interval does, and that can lie beyond all values of the type.
     return ANY if declared.censored is not None else _type_domain(declared.type)
