@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from alerts.assessing import SHARED, Assessment, assess, runs_after, severity_of
+from alerts.losing import heard_of, untold
 from alerts.members import Flagged, MemberChange, follow
 from alerts.states import AlertEvent, AlertKind, AlertState
 from alerts.status import AlertChange, AlertStatus, Run
@@ -35,6 +36,8 @@ class Step:
     """The members that stand otherwise than before."""
     standing: AlertChange | None = None
     """How it stands, as a repetition tells it; None where nothing fires."""
+    heard: tuple[MemberChange, ...] = ()
+    """Members of which people are told now that they breached and cannot be judged: noted, and no move."""
 
 
 def advance(
@@ -80,7 +83,7 @@ def advance(
     if moved.state.is_open and moved.told is not None:
         now = _change(AlertEvent.REPEATED, moved.told, moved.severity, moved, seen, made, muted=False)
         standing = replace(now, ordinal=moved.events, accepted=days)
-    return Step(moved, change, following.changes, standing)
+    return Step(moved, change, following.changes, standing, heard_of(seen, moved, change))
 
 
 def _days(made: Evaluation, accepted: Mapping[str, str]) -> tuple[str, ...]:
@@ -145,6 +148,7 @@ def _quiet(status: AlertStatus, made: Evaluation) -> AlertStatus:
         let_go=False,
         muted=False,
         sent=None,
+        heard=None,
     )
 
 
@@ -156,11 +160,16 @@ def _still_open(
     if kind is None or seen.is_quieted or status.flapping or status.told is None:
         return status, None
     severity = severity_of(kind, status, made, seen)
-    if kind is status.told and status.severity in (None, severity):
+    lost = untold(status, seen, made, _reached(status, seen, made), muted=muted) if kind is AlertKind.BREACH else ()
+    is_same = kind is status.told and status.severity in (None, severity)
+    if is_same and not lost:
         # A row from before severities were kept has none; it was told with this one.
         return replace(status, severity=severity), None
     change = _change(AlertEvent.CHANGED, kind, severity, status, seen, made, muted=muted)
-    change = replace(change, was=status.told, was_severity=status.severity)
+    change = replace(change, was=status.told, was_severity=status.severity, unjudged=lost)
+    if is_same and muted:
+        # Nothing that people know is wrong; the first evaluation after the silence tells who is missing then.
+        return replace(status, events=change.ordinal), change
     return _told(_called_again(status, change, made), change)
 
 
@@ -205,16 +214,20 @@ def _out_of_order(
 
 def _ripe(status: AlertStatus, seen: Assessment, made: Evaluation) -> AlertKind | None:
     """What it is about as far as it has gone on for long enough to be told."""
-    reached = {
-        name
-        for name, lasting in seen.loud.items()
-        if lasting.is_reached(status.runs[name].count, status.runs[name].since, made.slot)
-    }
+    reached = _reached(status, seen, made)
     if seen.kind is AlertKind.BREACH and (SHARED in reached or status.told in _OF_BREACH):
         return AlertKind.BREACH
     if not reached:
         return None
     return AlertKind.NO_DATA if seen.kind is AlertKind.BREACH else seen.kind
+
+
+def _reached(status: AlertStatus, seen: Assessment, made: Evaluation) -> set[str]:
+    """The runs that have lasted for as long as they must."""
+    runs = status.runs
+    return {
+        name for name, lasting in seen.loud.items() if lasting.is_reached(runs[name].count, runs[name].since, made.slot)
+    }
 
 
 def _change(
@@ -248,7 +261,7 @@ def _change(
 def _told(status: AlertStatus, change: AlertChange) -> tuple[AlertStatus, AlertChange]:
     """The status once a change is told: recorded in any case, and sent unless it is what people heard last."""
     now = (change.kind, change.severity)
-    known = change.event is AlertEvent.CHANGED and status.sent == now
+    known = change.event is AlertEvent.CHANGED and status.sent == now and not change.unjudged
     status = replace(
         status,
         told=change.kind,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -15,6 +15,7 @@ from alerts.keeping import (
     Kept,
     as_group,
     flagged_members,
+    forget_told,
     group_alerts,
     kept_alerts,
     record_moves,
@@ -64,6 +65,12 @@ def status_of(connection: sa.Connection, monitor: str) -> AlertStatus | None:
     """How the monitor's alert stands; None before its first evaluation."""
     found = kept_alerts(connection, {monitor}).get(monitor)
     return None if found is None else found.status
+
+
+def _is_over(before: Kept | None, now: Kept) -> bool:
+    """Whether an episode of a monitor's own alert ended."""
+    was_open = before is not None and before.status.state.is_open
+    return now.group_of is None and was_open and not now.status.state.is_open
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +135,7 @@ class _Moving:
         step = stepped.monitor
         if step.status is last.status:
             return []
-        self._note(made, stepped.members)
+        self._note(made, stepped.members, stepped.heard)
         covering = covered_by(last.outage, made, outage, tells=step.change is not None)
         if covering != last.outage:
             self.joined.append(Joined(made, outage, step.status, covering, last.outage, silenced))
@@ -167,15 +174,17 @@ class _Moving:
         write_alerts(self.connection, moved, self.before)
         for name, members in self.moved.items():
             write_members(self.connection, name, list(members.values()))
+        ended = [name for name, item in moved.items() if _is_over(self.before.get(name), item)]
+        forget_told(self.connection, ended)
         append_all(self.connection, self.drafts)
 
     def _is_silenced(self, made: Evaluation, *names: str) -> bool:
         return any(item.monitor in names and item.covers(made.finished_at) for item in self.silences)
 
-    def _note(self, made: Evaluation, changes: Iterable[MemberChange]) -> None:
-        name, changed = made.definition.id, list(changes)
+    def _note(self, made: Evaluation, changed: Sequence[MemberChange], heard: Sequence[MemberChange]) -> None:
+        name = made.definition.id
         known = self.flagged.setdefault(name, {})
-        for item in changed:
+        for item in (*changed, *heard):
             known[item.key] = item.after
             self.moved.setdefault(name, {})[item.key] = item
         self.drafts += record_moves(self.connection, made, changed)

@@ -21,6 +21,7 @@ _LONGEST_SUBJECT = 200
 _LONGEST_LINE = 300
 _LONGEST_CELL = 60
 _KNOWN = frozenset(Cause)
+_MOST_NAMED = 3
 MOST_ALERTS = 25
 """Alerts of a gathered message that are shown; how many more there are is said."""
 
@@ -109,6 +110,17 @@ def _about(message: Message) -> str:
 
 
 def _changed(message: Message) -> str:
+    if not message.newly_unjudged:
+        return _otherwise(message)
+    keys = "; ".join(_pairs(key, inactive) for key in message.newly_unjudged_keys[:_MOST_NAMED])
+    more = ", …" if message.newly_unjudged > _MOST_NAMED else ""
+    lost = f"{message.newly_unjudged:,} more {_was(message.newly_unjudged)} breach, now unjudged: {keys}{more}"
+    is_same = (message.was, message.was_severity) == (message.kind, message.severity)
+    return lost if is_same else f"{_otherwise(message)}; {lost}"
+
+
+def _otherwise(message: Message) -> str:
+    """What a change is, but for members that cannot be judged any more."""
     if message.was is message.kind and message.was_severity is not None:
         return f"{_about(message)}, {message.severity} now and {message.was_severity} before"
     match message.kind, message.was:
@@ -245,7 +257,11 @@ def _accepted(count: int, first: str, last: str) -> str:
 
 
 def _were(count: int) -> str:
-    return f"{count:,} {'was' if count == 1 else 'were'}"
+    return f"{count:,} {_was(count)}"
+
+
+def _was(count: int) -> str:
+    return "was" if count == 1 else "were"
 
 
 def _missing(message: Message, shown: Shown) -> Iterator[str]:

@@ -148,6 +148,7 @@ def _more(change: AlertChange) -> dict[str, Json]:
         "carried": change.carried or None,
         "held": change.held or None,
         "gone": change.gone or None,
+        "newly_unjudged": len(change.unjudged) or None,
         "accepted": len(change.accepted) or None,
         "reasons": list(change.reasons) or None,
         "judged_share": list(change.share) if change.share else None,
