@@ -16,9 +16,10 @@ from alerts.losing import heard_of, untold
 from alerts.members import Flagged, MemberChange, follow
 from alerts.states import AlertEvent, AlertKind, AlertState
 from alerts.status import AlertChange, AlertStatus, Run
+from alerts.unwatching import is_news, shape_of
 from monitors.alerting import Flapping
-from monitors.evaluation import Evaluation
-from trivet.verdicts import Severity, Trigger
+from monitors.evaluation import Evaluation, NotMade
+from trivet.verdicts import Severity
 
 _NOBODY: Mapping[str, Flagged] = {}
 _NONE: Mapping[str, str] = {}
@@ -50,10 +51,6 @@ def advance(
 ) -> Step:
     """The status after `made`, and what is to be told, if anything.
 
-    Decided by slot order, not by the order of arrival: a slot that is not later than the latest one changes nothing,
-    so the same slot can come twice. Neither do replays, which speak of the past, and evaluations for an instant that
-    had not come when they were made, which would keep out every slot until then.
-
     Args:
         last: how the alert stood.
         made: the evaluation.
@@ -61,9 +58,7 @@ def advance(
         muted: whether somebody silenced the monitor.
         accepted: the members whose breach somebody accepted: by key, the last day for which that holds.
     """
-    if made.trigger is Trigger.REPLAY or made.slot > made.finished_at:
-        return Step(last)
-    if last.slot is not None and made.slot <= last.slot:
+    if not is_news(last, made):
         return Step(last)
     following = follow(flagged, made, beyond=last.beyond, accepted=accepted)
     seen = assess(last, made, following)
@@ -74,6 +69,7 @@ def advance(
         runs=runs_after(last, made, seen),
         judged=seen.judged,
         beyond=following.beyond,
+        shape=last.shape if isinstance(made.outcome, NotMade) else shape_of(made.definition),
     )
     moved, change = _moved(status, seen, made, muted=muted)
     moved, change = _steadied(last, moved, change, seen, made)

@@ -175,6 +175,12 @@ def forget_told(connection: sa.Connection, monitors: Collection[str]) -> None:
         connection.execute(sa.delete(alert_member).where(alert_member.c.monitor.in_(names), sa.not_(FOLLOWED)))
 
 
+def forget_members(connection: sa.Connection, monitors: Collection[str]) -> None:
+    """Takes away every member that the alerts of some monitors follow: nobody will look for them."""
+    for names in _chunks(monitors):
+        connection.execute(sa.delete(alert_member).where(alert_member.c.monitor.in_(names)))
+
+
 def forget_member(connection: sa.Connection, monitor: str, key: str) -> None:
     """Erases the key of a member that an alert follows, inside the caller's transaction.
 

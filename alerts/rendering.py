@@ -96,6 +96,8 @@ def _happened(message: Message) -> str:
             return f"{_about(message)}, acknowledged"
         case AlertEvent.RELEASED:
             return f"{_about(message)}, members that are gone were let go"
+        case AlertEvent.UNWATCHED:
+            return f"{_about(message)}, not watched any more"
         case AlertEvent.GATHERED:
             return _tally(message)
 
@@ -152,14 +154,17 @@ def _lines(message: Message, shown: Shown) -> Iterator[str]:
     if message.monitor_count or message.monitors or message.monitor.startswith(ABOUT_OUTAGE):
         yield from _outage(message, shown)
         return
+    if message.event is AlertEvent.UNWATCHED:
+        yield f"Nothing was seen to end. The alert is over, since {visible(message.detail or 'nobody watches it')}."
+        yield "What its latest evaluation found:"
     yield _finding(message)
     if message.accepted_until is not None:
         yield _accepted(message.accepted, *message.accepted_until)
-    if message.detail:
+    if message.detail and message.event is not AlertEvent.UNWATCHED:
         yield shown(message.detail)
     if message.judged_share is not None:
         yield f"judged: {message.judged_share[1]}% of all members, before {message.judged_share[0]}%"
-    if message.event is not AlertEvent.RESOLVED:
+    if not message.event.is_end:
         yield from _carried(message)
     if message.counts and not message.alert:
         yield f"{message.counts['population']:,} members, {message.counts[Verdict.COMPLIANT]:,} of them compliant"
@@ -178,7 +183,8 @@ def _lines(message: Message, shown: Shown) -> Iterator[str]:
     yield ""
     if message.ledger_seq is not None:
         yield f"Recorded: trivet ledger show {message.ledger_seq}"
-    yield f"All members, as of now: trivet evaluate {message.monitor} --dry-run --json"
+    if message.event is not AlertEvent.UNWATCHED:
+        yield f"All members, as of now: trivet evaluate {message.monitor} --dry-run --json"
     if message.event in _WANTS_SOMEBODY:
         yield f"Take it on: trivet alerts ack {_named(message)} --owner NAME"
     if message.contract:
@@ -196,7 +202,7 @@ def _mark_of_all(message: Message) -> str:
 
 def _tally(message: Message) -> str:
     """How many alerts, and of what kinds."""
-    named = {kind.value: about for kind, about in _ABOUT.items()}
+    named = {kind.value: about for kind, about in _ABOUT.items()} | {AlertEvent.UNWATCHED.value: "not watched any more"}
     counted = ", ".join(f"{count:,} {named.get(kind, kind)}" for kind, count in message.kinds.items())
     return f"{message.title}: {counted}"
 
@@ -277,6 +283,8 @@ def _missing(message: Message, shown: Shown) -> Iterator[str]:
 def _outage(message: Message, shown: Shown) -> Iterator[str]:
     if message.event is AlertEvent.RESOLVED:
         yield "Every monitor that could not be judged was judged again."
+    elif message.event is AlertEvent.UNWATCHED:
+        yield "Nothing was seen to end. The last monitor that could not be judged was removed."
     else:
         yield _finding(message)
         if message.detail:

@@ -71,6 +71,8 @@ class AlertStatus:
     """What was last to be told was silenced, so that nobody knows of it."""
     sent: tuple[AlertKind, Severity] | None = None
     """Kind and severity that people last heard of in this episode."""
+    shape: str | None = None
+    """What the monitor's members were at the latest completed evaluation; None before there was one."""
     heard: datetime | None = None
     """The slot as of which people were told, after a silence, how everything stands; None if there was no need."""
 
@@ -94,6 +96,7 @@ class AlertStatus:
                 **({"let_go": True} if self.let_go else {}),
                 "muted": self.muted,
                 "sent": list(self.sent) if self.sent else None,
+                **({"shape": self.shape} if self.shape is not None else {}),
                 **({"heard": utc_text(self.heard)} if self.heard else {}),
             },
             sort_keys=True,

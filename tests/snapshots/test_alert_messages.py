@@ -24,6 +24,7 @@ from alerts.rendering import body, subject
 from alerts.rendering_html import html
 from alerts.states import AlertEvent, AlertKind, MemberState
 from alerts.status import AlertChange, AlertStatus
+from alerts.unwatching import REMOVED
 from alerts.wording import inactive, visible
 from monitors.evaluation import Counts, Member, MissingKey, NotMade, key_text
 from tests.alerting import START, a_failure, a_monitor, an_evaluation, breached, undecided
@@ -118,6 +119,12 @@ def more_and_louder() -> Message:
     keys = tuple(undecided(number).key_text for number in range(12))
     lost = replace(change(AlertEvent.CHANGED, AlertKind.BREACH, AlertKind.BREACH, 2), carried=12, unjudged=keys)
     return message_of(replace(lost, was_severity=Severity.WARNING), an_evaluation(2, breaches=1, no_data=12), 13)
+
+
+def unwatched() -> Message:
+    """A monitor was removed while members breached."""
+    over = replace(carried(), event=AlertEvent.UNWATCHED, was=None, was_severity=None, detail=REMOVED)
+    return replace(over, held=0, gone=0)
 
 
 def missing_rows() -> Message:
@@ -283,6 +290,7 @@ MESSAGES: dict[str, Callable[[], Message]] = {
         hostile_data,
         carried,
         newly_unjudged,
+        unwatched,
         more_and_louder,
         missing_rows,
         escalated,
