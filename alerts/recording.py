@@ -142,7 +142,7 @@ class _Moving:
             return ended
         self._note(made, stepped.members, stepped.heard)
         covering = covered_by(last.outage, made, outage, tells=step.change is not None)
-        if covering != last.outage:
+        if covering != last.outage or (covering is not None and outage is not None):
             self.joined.append(Joined(made, outage, step.status, covering, last.outage, silenced))
         tells = any(item.change or item.standing for item in (step, *(group.step for group in stepped.groups)))
         recorded = entry_about(self.connection, EntryType.EVALUATION, made.evaluation_id) if tells else None

@@ -321,6 +321,24 @@ def test_five_hundred_monitors_on_one_dead_source_are_one_notice(sqlite_store: s
     assert len([item for item in listed if item.outage is not None]) == 500
 
 
+def test_one_outage_is_one_row_that_says_what_was_told_last(sqlite_store: sa.Engine) -> None:
+    (one,) = NAMED["two outages of one source are two episodes"].definitions.values()
+    texts = list[str]()
+    for slot, says in enumerate(["no such file", "lock is held by PID 12", "lock is held by PID 13"]):
+        with sqlite_store.begin() as connection:
+            made = [evaluation(Step({"not_made": "engine_error", "says": says}, slot), one, ())]
+            record_all(connection, made, [])
+            apply_all(connection, made, ROUTING)
+        with read_only(sqlite_store).connect() as connection:
+            (outage,) = [item for item in alerts_of(connection) if item.monitor.startswith("outage/")]
+        assert outage.message is not None
+        assert outage.message.monitor == outage.monitor
+        texts.append(str(outage.message.detail))
+    assert texts == ["no such file", "lock is held by PID 12", "lock is held by PID 13"]
+    with read_only(sqlite_store).connect() as connection:
+        assert len(connection.execute(sa.select(outbox)).all()) == 1
+
+
 def test_members_that_recovered_leave_no_rows_behind(sqlite_store: sa.Engine) -> None:
     """A monitor that runs for years, each hour with other members in breach."""
     definition = NAMED["an alert goes on for those that nobody accepted"].definition
