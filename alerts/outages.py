@@ -32,8 +32,8 @@ _ANEW: Mapping[str, Any] = {
 """How an outage stands of which nobody was reminded yet."""
 _VARYING = re.compile(
     r"'[^']*'"  # A value, which engines quote so; names stand in double quotes.
-    r"|\b\d[\d.,:TZ+-]*(?:\s?(?:[KMGT]i?B|bytes|ms|s)\b)?(?!\w)"  # A number, perhaps with a unit, or an instant.
     r"|\b[\w-]*\d{5}[\w-]*"  # The name of a build, a digest, an address.
+    r"|\b\d[\d.,:TZ+-]*(?:\s?(?:[KMGT]i?B|bytes|ms|s)\b)?(?!\w)"  # A number, perhaps with a unit, or an instant.
 )
 _NOBODY_RAN = (SlotCause.MISSED, SlotCause.CLOCK_JUMP)
 
