@@ -7,7 +7,10 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -102,19 +105,39 @@ def test_a_place_that_is_not_there_has_nothing_to_be_swept(tmp_path: Path) -> No
     assert sweep_spill(tmp_path / "nowhere") == 0
 
 
-def test_a_folder_that_was_swept_before_it_was_locked_is_made_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("module", "step"), [(os, "open"), (spill, "_lock")])
+def test_a_folder_that_was_swept_before_it_was_opened_or_locked_is_made_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: ModuleType, step: str
 ) -> None:
-    made: list[Path] = []
-    real = spill._lock
+    swept: list[Path] = []
+    real = getattr(module, step)
 
-    def swept_first(handle: int) -> bool:
-        if not made:
-            made.extend(tmp_path.iterdir())
-            made[0].rmdir()
-        return real(handle)
+    def swept_first(*arguments: Any) -> Any:
+        if not swept:
+            swept.extend(tmp_path.iterdir())
+            swept[0].rmdir()
+        return real(*arguments)
 
-    monkeypatch.setattr(spill, "_lock", swept_first)
+    monkeypatch.setattr(module, step, swept_first)
     with spill_folder(tmp_path) as folder:
         assert folder.is_dir()
-        assert [folder] != made
+        assert [folder] != swept
+
+
+def test_sweeping_all_the_time_takes_no_folder_that_another_process_makes(tmp_path: Path) -> None:
+    stop = threading.Event()
+
+    def sweep() -> None:
+        while not stop.is_set():
+            sweep_spill(tmp_path)
+
+    sweeper = threading.Thread(target=sweep)
+    sweeper.start()
+    try:
+        for _ in range(300):
+            with spill_folder(tmp_path) as folder:
+                (folder / "block.tmp").write_bytes(b"x")
+    finally:
+        stop.set()
+        sweeper.join()
+    assert not list(tmp_path.iterdir())
