@@ -292,10 +292,10 @@ def rounded_off(value: exp.Expr, display: MetricDisplay | None) -> exp.Expr:
 
 def may_round(digits: str | None, display: MetricDisplay | None) -> bool:
     """Whether a metric may be rounded to so many digits after the point."""
-    if display is None:
-        return True
     if digits is None or not digits.isdigit():
         return False
+    if display is None:
+        return True
     return int(digits) == display.round if display.round is not None else int(digits) >= (display.scale or 0)
 
 

@@ -97,17 +97,26 @@ class Grain:
         aliases: set[str] = set()
         for leaf in found:
             if isinstance(leaf, exp.Query):
-                met = {column.table for column in leaf.find_all(exp.Column)} & graph.sources.keys()
-                # A figure that does not depend on the row would be taken as often as there are rows.
-                if not met:
+                met = [column for column in leaf.find_all(exp.Column) if column.table in graph.sources]
+                # A figure is taken as often as rows ask for it: once, where what they ask by tells them apart.
+                if not self._tell_apart(graph, met):
                     return False
-                aliases |= met
+                aliases |= {column.table for column in met}
             elif leaf.table not in graph.sources or not self.once(graph.sources[leaf.table], leaf.name):
                 return False
             else:
                 aliases.add(leaf.table)
         repeaters = (self.repeater(graph, alias) for alias in sorted(aliases))
         return next((found for found in repeaters if found is not None), True)
+
+    def _tell_apart(self, graph: JoinGraph, columns: list[exp.Column]) -> bool:
+        """Whether columns are of one relation, and tell its rows apart."""
+        aliases = {column.table for column in columns}
+        if len(aliases) != 1:
+            return False
+        (alias,) = aliases
+        known = {column.name.lower() for column in columns} | {name for there, name in graph.fixed if there == alias}
+        return any(key <= known for key in self.keys(graph.sources[alias]))
 
     def joined_rows_once(self, scope: Scope) -> bool:
         """Whether what a SELECT reads are the rows of one of its relations, each once and with none put in."""
@@ -134,10 +143,10 @@ class Grain:
     def _query_keys(self, scope: Scope) -> Keys:
         query = scope.expression
         if isinstance(query, exp.SetOperation):
-            names = frozenset(output_names(query))
-            if isinstance(query, exp.Union) and not query.args.get("distinct"):
-                return ()
-            return (names,)
+            folded = (frozenset(output_names(query)),) if query.args.get("distinct") else ()
+            # What EXCEPT and INTERSECT leave are rows of the first side, with their copies if ALL is said.
+            first = scope.set_operation_scopes[:1] if not isinstance(query, exp.Union) else []
+            return (*folded, *(key for side in first for key in self.keys(side)))
         if not isinstance(query, exp.Select):
             return ()
         found = list(self._select_keys(scope, query))
@@ -227,9 +236,8 @@ class Grain:
             if len(listed) != len(names) or not self.once(side, listed[place]):
                 return False
         if not isinstance(query, exp.Union):
-            return bool(
-                self.keys(source.set_operation_scopes[0])
-            )  # What is left are rows of the first, equal ones folded.
+            # What is left are rows of the first side; without ALL, equal ones are folded.
+            return not query.args.get("distinct") or bool(self.keys(sides[0]))
         parts = branches(source)
         if not query.args.get("distinct"):
             return self.are_apart(parts)
@@ -240,9 +248,12 @@ class Grain:
     def _are_rows(self, source: Scope) -> bool:
         query = source.expression
         if isinstance(query, exp.SetOperation):
-            distinct = not isinstance(query, exp.Union) or bool(query.args.get("distinct"))
+            if query.args.get("distinct"):
+                return True
+            if not isinstance(query, exp.Union):
+                return all(self.rows_once(side) for side in source.set_operation_scopes[:1])
             parts = branches(source)
-            return distinct or (all(self.rows_once(part) for part in parts) and self.are_apart(parts))
+            return all(self.rows_once(part) for part in parts) and self.are_apart(parts)
         if not isinstance(query, exp.Select):
             return False
         return is_grouped(query) or bool(query.args.get("distinct")) or self.joined_rows_once(source)

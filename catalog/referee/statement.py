@@ -130,7 +130,15 @@ def place_views(tree: exp.Expression, contract: Contract) -> None:
 
 
 def count_rows(tree: exp.Expression) -> None:
-    """Makes COUNT of a literal what it is, COUNT(*): a literal is nothing in no row, and NULL is no literal."""
+    """Makes COUNT of a literal what it is, COUNT(*): a literal is nothing in no row, and NULL is no literal.
+
+    COUNT_IF becomes a COUNT of what a CASE chooses.
+    """
+    for asked in list(tree.find_all(exp.CountIf)):
+        chosen = exp.Case(ifs=[exp.If(this=asked.this, true=exp.Literal.number(1))])
+        count = exp.Count(this=chosen, big_int=True)
+        count.meta.update(asked.meta)
+        asked.replace(count)
     for count in tree.find_all(exp.Count):
         if isinstance(count.this, exp.Literal | exp.Boolean) and not count.expressions:
             count.set("this", exp.Star())

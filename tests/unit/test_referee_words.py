@@ -59,7 +59,7 @@ def test_an_objection_tells_the_certified_way_where_there_is_one(sql: str, sugge
 
 def test_an_objection_to_a_measure_tells_the_metrics_and_to_a_reading_its_filters() -> None:
     assert objection("SELECT count(*) AS n FROM ontology.customers", CERTIFIED).suggestion == (
-        "customer_count = count_distinct(customer_id)"
+        "count(DISTINCT customer_id) AS customer_count"
     )
     found = objection("SELECT order_id FROM ontology.orders o WHERE legal_entity = 'US'", CERTIFIED)
     assert (found.suggestion, found.text) == ("o.fiscal_period = '...'", "ontology.orders AS o")
@@ -119,7 +119,7 @@ def test_a_suggestion_for_a_name_is_certified_itself() -> None:
 def test_an_average_without_a_metric_is_told_the_means_and_ratios_over_its_view() -> None:
     found = objection(f"SELECT avg(net_amount) AS n FROM ontology.orders WHERE {_HELD}", CERTIFIED)
     assert found.suggestion is not None
-    assert "revenue_per_order = round(sum(net_amount) / nullif(count(DISTINCT order_id), 0), 2)" in found.suggestion
+    assert "round(sum(net_amount) / nullif(count(DISTINCT order_id), 0), 2) AS revenue_per_order" in found.suggestion
 
 
 def test_what_is_counted_below_its_grain_is_told_to_count_it_once() -> None:

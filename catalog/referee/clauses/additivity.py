@@ -18,12 +18,14 @@ from catalog.referee.aggregates import (
     leaves,
     own_aggregates,
     own_nodes,
+    roundings,
 )
 from catalog.referee.certified import Clause
 from catalog.referee.grain import Grain
 from catalog.referee.join_graph import JoinGraph, join_graph
 from catalog.referee.lineage import Origin, origin
 from catalog.referee.measures import Measures
+from catalog.referee.meeting_units import Units
 from catalog.referee.statement import Objection, Statement
 from catalog.referee.summed import Added, Sums
 
@@ -31,7 +33,8 @@ from catalog.referee.summed import Added, Sums
 def additivity(statement: Statement, contract: Contract) -> Objection | None:
     """No sum of rates, none of balances over time, no sum or average of identifiers, averages or distinct counts.
 
-    What a metric says of itself counts as what a property does.
+    What a metric says of itself counts as what a property does. Amounts of two units are not put together either: not
+    added, not compared, and not one in the place of the other.
     """
     grain = Grain(contract)
     measures, sums = Measures(contract, grain), Sums(grain)
@@ -44,9 +47,13 @@ def additivity(statement: Statement, contract: Contract) -> Objection | None:
                 continue
             fault = _reaggregated(aggregate, graph) or _summed(aggregate, graph, contract)
             fault = fault or _over_time(aggregate, scope, sums, contract)
-            fault = fault or _measured(aggregate, scope, sums, measures)
+            fault = fault or _measured(aggregate, scope, sums, measures) or _extremes(aggregate, graph, contract)
             if fault is not None:
                 return statement.objection(Clause.ADDITIVITY, fault, aggregate)
+    units = Units(contract)
+    for scope in statement.scopes:
+        for found in units.meetings(scope):
+            return statement.objection(Clause.ADDITIVITY, found.message, found.node, suggestion=found.suggestion)
     return None
 
 
@@ -55,9 +62,21 @@ def _reaggregated(aggregate: exp.Expr, graph: JoinGraph) -> str | None:
     for inner in _inner(aggregate, graph):
         if _divides(inner):
             return f"{name} of a ratio says nothing about the rows; divide the sums instead"
+        if any(True for _ in roundings(inner)):
+            return f"{name} of rounded figures adds up what rounding left out; round once, at the end"
         if not (is_picking(inner) or isinstance(inner, exp.Sum | exp.Count | exp.CountIf)) or is_distinct(inner):
             words = type(inner).__name__.upper() + ("(DISTINCT)" if is_distinct(inner) else "")
             return f"{name} of {words} says nothing about the rows; take it over the rows themselves"
+    return None
+
+
+def _extremes(aggregate: exp.Expr, graph: JoinGraph, contract: Contract) -> str | None:
+    """An extreme of each row is that row's value: summed, it would be a measure that no metric certifies."""
+    name = type(aggregate).__name__.upper()
+    for inner in _inner(aggregate, graph) if contract.metrics else ():
+        if is_picking(inner):
+            words = type(inner).__name__.upper()
+            return f"{name} of {words} is a measure of its own, and no metric of the contract"
     return None
 
 

@@ -6,7 +6,15 @@ from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
 from catalog.contract import Contract
-from catalog.referee.aggregates import holds_aggregate, is_distinct, is_picking, leaves, own_aggregates
+from catalog.referee.aggregates import (
+    holds_aggregate,
+    is_distinct,
+    is_picking,
+    leaves,
+    numbering,
+    own_aggregates,
+    values_behind,
+)
 from catalog.referee.certified import Clause
 from catalog.referee.grain import Grain
 from catalog.referee.lineage import object_of
@@ -32,7 +40,7 @@ def fan_out(statement: Statement, contract: Contract) -> Objection | None:
 def _objection(statement: Statement, scope: Scope, aggregate: exp.Expr, grain: Grain) -> Objection | None:
     name = type(aggregate).__name__.upper()
     if is_picking(aggregate):
-        return None
+        return _numbered_objection(statement, scope, aggregate, grain)
     if is_distinct(aggregate):
         if isinstance(aggregate, exp.Count | exp.GroupConcat):
             return None
@@ -55,6 +63,19 @@ def _objection(statement: Statement, scope: Scope, aggregate: exp.Expr, grain: G
     by = f", which '{found}' repeats" if isinstance(found, str) else ", which may stand there more than once"
     message = f"{name} is taken over rows{by}"
     return statement.objection(Clause.FAN_OUT, message, aggregate, suggestion=_instead(scope, aggregate, grain))
+
+
+def _numbered_objection(statement: Statement, scope: Scope, aggregate: exp.Expr, grain: Grain) -> Objection | None:
+    """An extreme of row numbers is a count of the rows that were numbered."""
+    known = grain.graph(scope).sources
+    for leaf in leaves(aggregate):
+        if not isinstance(leaf, exp.Column) or leaf.table not in known:
+            continue
+        for inner, value in values_behind(known[leaf.table], leaf.name):
+            if numbering(value) is not None and not grain.joined_rows_once(inner):
+                message = f"{type(aggregate).__name__.upper()} of row numbers counts rows that a join repeats"
+                return statement.objection(Clause.FAN_OUT, message, aggregate)
+    return None
 
 
 def _fills_gaps(scope: Scope, aggregate: exp.Expr, grain: Grain) -> bool:
