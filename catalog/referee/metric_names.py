@@ -9,7 +9,7 @@ from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
 from catalog.contract import Contract, Metric
-from catalog.metric_records import DerivedMetric
+from catalog.metric_records import DerivationKind, DerivedMetric
 from catalog.referee.aggregates import branches
 from catalog.referee.certified import Clause
 from catalog.referee.derived import Derived, rounded_off
@@ -82,7 +82,11 @@ def _wrongly_named(output: Output, metric: Metric | DerivedMetric, derived: Deri
     bears = f"it bears the name of metric '{metric.name}', which is"
     if isinstance(metric, DerivedMetric):
         fits = derived.is_value(output.scope, output.value, metric)
-        return None if fits else f"{bears} {metric.derivation}, each part over the same rows"
+        if fits:
+            return None
+        before = metric.derivation.kind is DerivationKind.PERIOD_OVER_PERIOD
+        rows = "the one before being the period before and no earlier one" if before else "each part over the same rows"
+        return f"{bears} {metric.derivation}, {rows}"
     if not derived.measures.is_value(output.scope, output.value, metric):
         return f"{bears} {metric.expression} of {metric.object_type}"
     if isinstance(rounded_off(output.value.unalias(), metric.display), exp.Round):

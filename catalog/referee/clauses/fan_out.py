@@ -48,7 +48,11 @@ def _objection(statement: Statement, scope: Scope, aggregate: exp.Expr, grain: G
         return statement.objection(Clause.FAN_OUT, message, aggregate)
     parts = list(aggregate.iter_expressions())
     if any(holds_aggregate(part) for part in parts):
-        return None  # A window over groups: the aggregate inside is judged, and groups do not repeat.
+        # A window over groups: the aggregate inside is judged, and groups do not repeat what they are made of.
+        if all(grain.extremes_once(scope, part) for part in parts):
+            return None
+        message = f"{name} is taken over extremes of rows that stand in several groups"
+        return statement.objection(Clause.FAN_OUT, message, aggregate)
     value = aggregate.this if isinstance(aggregate, exp.Count) else exp.Tuple(expressions=[p.copy() for p in parts])
     found: str | bool
     if isinstance(value, exp.Star) or not any(True for _ in leaves(value)):
@@ -85,7 +89,9 @@ def _fills_gaps(scope: Scope, aggregate: exp.Expr, grain: Grain) -> bool:
         return False
     for node in aggregate.walk():
         fallbacks: list[exp.Expr] = []
-        if isinstance(node, exp.Coalesce):
+        if isinstance(node, exp.Greatest | exp.Least):
+            fallbacks = [value for value in (node.this, *node.expressions) if not any(True for _ in leaves(value))]
+        elif isinstance(node, exp.Coalesce):
             fallbacks = node.expressions
         elif isinstance(node, exp.Case) and (default := node.args.get("default")) is not None:
             fallbacks = [default]
