@@ -15,6 +15,7 @@ from trivet.verdicts import Severity, Verdict
 MOST_LISTED = 200
 """Alerts that a message lists, the loudest first; of what kinds there are how many is said of all."""
 _OTHER = "other"
+_ENDS = (AlertEvent.UNWATCHED.value, AlertEvent.RESOLVED.value)
 
 
 def gathered_message(by: Mapping[str, str], notices: Sequence[Message], now: datetime) -> Message:
@@ -42,7 +43,7 @@ def gathered_message(by: Mapping[str, str], notices: Sequence[Message], now: dat
         utc_text(now),
         severity=max(open_ones, key=lambda item: item.rank, default=Severity.INFO),
         notices=tuple(alerts[:MOST_LISTED]),
-        kinds={name: kinds[name] for name in (*AlertKind, AlertEvent.RESOLVED.value, _OTHER) if name in kinds},
+        kinds={name: kinds[name] for name in (*AlertKind, *_ENDS, _OTHER) if name in kinds},
         is_fine=all(_is_fine(item) for item in alerts),
         by={name: text for name, text in by.items() if text},
     )
@@ -67,7 +68,7 @@ def _is_fine(notice: Message) -> bool:
 
 
 def _kind(notice: Message) -> str:
-    if notice.event is AlertEvent.RESOLVED:
+    if notice.event.is_end:
         return notice.event.value
     return notice.kind.value if notice.kind is not None else _OTHER
 

@@ -6,8 +6,8 @@ from starlette.applications import Starlette
 
 from api.health import Health, health_routes
 from api.metrics import metrics_route
-from trivet.settings import SchedulerSettings
 from worker.bootstrap import Wiring
+from worker.overdue import late_after
 from worker.probing import pulse_probe, stored_tick_probe, tick_probe
 from worker.pulse import Pulse
 from worker.readings import Readings
@@ -24,11 +24,11 @@ def make_http_app(wiring: Wiring, pulse: Pulse | None) -> Starlette:
         UnavailableError: the store cannot be used.
     """
     store, clock = wiring.monitored_store()
-    scheduler: SchedulerSettings = wiring.settings.scheduler
+    scheduler = wiring.settings.scheduler
     parts = wiring.probes(store)
     if pulse is None:
         health = Health((), (*parts, stored_tick_probe(store, clock, scheduler.tick)))
     else:
         health = Health((pulse_probe(pulse, scheduler.tick),), (*parts, tick_probe(pulse)))
-    readings = Readings(store, clock, scheduler.lease)
+    readings = Readings(store, clock, late_after(scheduler))
     return Starlette(routes=[*health_routes(health), metrics_route(readings)])

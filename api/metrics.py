@@ -113,7 +113,7 @@ class StoreCollector(Collector):
 def _gauges(figures: Figures) -> Iterator[Metric]:
     yield _gauge("trivet_slots_due", "Slots that came due and that nobody has begun.", figures.due)
     yield _gauge("trivet_slots_running", "Slots that somebody works on.", figures.running)
-    yield _gauge("trivet_slots_late", "Slots due for longer than a lease that nobody works on.", figures.late)
+    yield _gauge("trivet_slots_late", "Slots that started long ago and that nobody works on.", figures.late)
     yield _gauge("trivet_ledger_head_seq", "Entries of the ledger.", figures.head)
     yield _gauge("trivet_ledger_uncovered_entries", "Entries that no checkpoint covers.", figures.uncovered)
     yield _gauge("trivet_checkpoint_age_seconds", "Since the last checkpoint.", figures.checkpoint_age)

@@ -22,9 +22,8 @@ from catalog.expressions.tree import (
     Or,
     PropertyRef,
     Span,
-    atom_nodes,
-    atoms,
 )
+from catalog.expressions.walking import atom_nodes, atoms
 from catalog.metric_records import DerivationKind, DerivedMetric
 
 NamedMetric = tuple[PropertyRef, Metric | DerivedMetric]

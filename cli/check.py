@@ -17,7 +17,7 @@ from trivet.exits import Exit
 from trivet.findings import Finding
 from worker.live_checks import LiveReport, check_live
 from worker.rule_testing import RuleTestResult, run_rule_tests
-from worker.workspace import CONTRACT_FILE, SOURCES_FILE, VIEWS_FOLDER, Workspace
+from worker.workspace import CONTRACT_FILE, SOURCES_FILE, VIEWS_FOLDER, Workspace, stands
 
 
 @click.command()
@@ -51,7 +51,7 @@ def check(invocation: Invocation, live: bool, tests: bool) -> int:
 
 
 def _source_findings(workspace: Workspace) -> list[Finding]:
-    if not (workspace.path / SOURCES_FILE).exists():
+    if not stands(workspace.path / SOURCES_FILE):
         return []
     declared, findings = read_sources(workspace.path, SOURCES_FILE)
     if not declared:

@@ -23,7 +23,7 @@ from trivet.references import Secret, SecretRef
 from trivet.sizes import size_bytes
 from worker.bootstrap import Wiring
 from worker.in_force import InForce
-from worker.overdue import Overdue, overdue_monitors
+from worker.overdue import Overdue, late_after, overdue_monitors
 from worker.processes import LastTick, last_ticks, stale_after
 from worker.reaching import port_of, unreachable
 from worker.stack.folder import StackFolder
@@ -56,7 +56,7 @@ def observe_work(wiring: Wiring) -> Iterator[Observation]:
         store = wiring.store(create=False)
         now = store_clock(store, wiring.clock).now()
         in_force = InForce(store).current()
-        grace = scheduler.lease + stale_after(scheduler.tick)
+        grace = late_after(scheduler)
         with read_only(store).connect() as connection:
             ticks = last_ticks(connection)
             overdue = []

@@ -28,11 +28,8 @@ from catalog.expressions.tree import (
     Membership,
     Operand,
     PropertyRef,
-    atom_nodes,
-    atom_references,
-    counted_links,
-    references,
 )
+from catalog.expressions.walking import atom_nodes, atom_references, counted_links, references
 from compiler import names
 from compiler.conversions import SideConversion, added, conversions
 from compiler.dialects.dialect import Dialect

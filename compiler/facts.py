@@ -11,19 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from catalog.expressions.tree import (
-    Atom,
-    Between,
-    Comparing,
-    Comparison,
-    Deciding,
-    Exists,
-    Membership,
-    Presence,
-    atom_links,
-    atoms,
-    counted_links,
-)
+from catalog.expressions.tree import Atom, Between, Comparing, Comparison, Deciding, Exists, Membership, Presence
+from catalog.expressions.walking import atom_links, atoms, counted_links
 from compiler import names
 from compiler.comparisons import RowComparisons
 from compiler.dialects.dialect import Dialect

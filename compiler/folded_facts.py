@@ -21,18 +21,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from catalog.expressions.tree import (
-    Comparing,
-    Comparison,
-    ComparisonOperator,
-    Deciding,
-    Exists,
-    Presence,
-    PropertyRef,
-    atom_links,
-    atom_references,
-    references,
-)
+from catalog.expressions.tree import Comparing, Comparison, ComparisonOperator, Deciding, Exists, Presence, PropertyRef
+from catalog.expressions.walking import atom_links, atom_references, references
 from compiler import names
 from compiler.comparisons import RowComparisons
 from compiler.dialects.dialect import Dialect

@@ -9,17 +9,8 @@ from typing import TypeAlias
 
 from catalog.contract import LinkType, ObjectType, Property, Restates
 from catalog.expressions.checking import Scope
-from catalog.expressions.tree import (
-    Atom,
-    Condition,
-    LinkCount,
-    PropertyRef,
-    atom_references,
-    atoms,
-    condition_links,
-    counted_links,
-    shown_operands,
-)
+from catalog.expressions.tree import Atom, Condition, LinkCount, PropertyRef
+from catalog.expressions.walking import atom_references, atoms, condition_links, counted_links, shown_operands
 from monitors.definition import MonitorDefinition
 from trivet.verdicts import Reason
 

@@ -13,7 +13,8 @@ from catalog.contract import Contract, LinkType
 from catalog.engines.port import HeldName
 from catalog.expressions.checking import Scope
 from catalog.expressions.printing import print_condition
-from catalog.expressions.tree import Exists, Presence, atom_links, atoms, counted_links
+from catalog.expressions.tree import Exists, Presence
+from catalog.expressions.walking import atom_links, atoms, counted_links
 from compiler.folded_facts import Folding, folding_of
 from compiler.plan import conditions_of, plan_monitor
 from monitors.definition import MonitorDefinition

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from catalog.expressions.printing import print_operand
-from catalog.expressions.tree import Comparing, Condition, Exists, LinkCount, PropertyRef, atom_links
+from catalog.expressions.tree import Comparing, Condition, Exists, LinkCount, PropertyRef
+from catalog.expressions.walking import atom_links
 from compiler import names
 from compiler.compiled import OutputColumn, Role
 from compiler.decisions import Decisions

@@ -10,18 +10,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from catalog.expressions.printing import print_operand
-from catalog.expressions.tree import (
-    Arithmetic,
-    Comparing,
-    Condition,
-    Deciding,
-    Exists,
-    LinkCount,
-    Operand,
-    PropertyRef,
-    atom_references,
-    nodes,
-)
+from catalog.expressions.tree import Arithmetic, Comparing, Condition, Deciding, Exists, LinkCount, Operand, PropertyRef
+from catalog.expressions.walking import atom_references, nodes
 from compiler import names
 from compiler.dialects.dialect import Dialect
 from compiler.facts import Facts

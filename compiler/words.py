@@ -7,8 +7,9 @@ from catalog.expressions.groups import group_scope
 from catalog.expressions.lifting import lifted
 from catalog.expressions.operand_types import Scope
 from catalog.expressions.printing import print_condition
-from catalog.expressions.tree import Exists, atom_links, atoms, condition_links, counted_links, uses_clock
+from catalog.expressions.tree import Exists
 from catalog.expressions.units import unit_conversions
+from catalog.expressions.walking import atom_links, atoms, condition_links, counted_links, uses_clock
 from compiler.groups.words import figure_lines, population_lines
 from compiler.plan import conditions_of
 from compiler.planning import plan_lines

@@ -10,7 +10,8 @@ from catalog.contract import Contract, LinkType, ObjectType, Property, Sensitivi
 from catalog.datatypes import Kind
 from catalog.expressions.checking import Scope
 from catalog.expressions.groups import GroupKey
-from catalog.expressions.tree import Aggregate, Condition, condition_links, condition_references, references
+from catalog.expressions.tree import Aggregate, Condition
+from catalog.expressions.walking import condition_links, condition_references, references
 from catalog.link_rules import KEY_KINDS
 from catalog.periods import Period, parts_of
 from monitors.grouping import Coverage, DayRange, Expectation, Grouping, LastPeriods

@@ -14,7 +14,8 @@ from catalog.expressions.groups import check_group_condition, group_scope, narro
 from catalog.expressions.lifting import lifted
 from catalog.expressions.satisfiability import breach_fault, never_faults
 from catalog.expressions.syntax import SyntaxFault, parse_condition
-from catalog.expressions.tree import Condition, condition_links, uses_clock
+from catalog.expressions.tree import Condition
+from catalog.expressions.walking import condition_links, uses_clock
 from monitors.alerting_loading import alerting_findings, no_data_of, policy_of, severity_of
 from monitors.baseline_rules import baseline_types, load_baselines, unused_findings
 from monitors.definition import MonitorDefinition

@@ -11,14 +11,8 @@ from catalog.contract import Contract, EffectiveDates, LinkType, ObjectType, Pro
 from catalog.expressions.aggregates import figure_type, figure_unit
 from catalog.expressions.checking import Scope
 from catalog.expressions.printing import print_condition, print_operand
-from catalog.expressions.tree import (
-    Aggregate,
-    Comparison,
-    ComparisonOperator,
-    Condition,
-    condition_links,
-    condition_references,
-)
+from catalog.expressions.tree import Aggregate, Comparison, ComparisonOperator, Condition
+from catalog.expressions.walking import condition_links, condition_references
 from monitors.definition import MonitorDefinition
 from monitors.grouping import Grouping
 from trivet.canonical import Json, content_hash

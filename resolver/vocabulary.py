@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from catalog.contract import Contract, Metric, ObjectType, Property, Sensitivity
 from catalog.datatypes import Kind
-from catalog.expressions.tree import condition_references
+from catalog.expressions.walking import condition_references
 from catalog.metric_records import DerivedMetric
 from compiler.plan import conditions_of
 from monitors.definition import MonitorDefinition

@@ -47,10 +47,11 @@ from worker.history import StoreHistory
 from worker.in_force import InForce
 from worker.keys import public_keys_of, signing_key_of
 from worker.lifesign import LifeSign
+from worker.overdue import late_after
 from worker.planning import ON_TIME
 from worker.preparing import Prepared, prepare
 from worker.probing import Probe, store_probe, warehouse_probe
-from worker.processes import Daemon, DaemonKind, mark_end, stale_after
+from worker.processes import Daemon, DaemonKind, mark_end
 from worker.refreshes import Published
 from worker.reminding import remind
 from worker.replaying import Replayer
@@ -209,8 +210,7 @@ class Wiring:
 
     def digester(self, store: sa.Engine, in_force: InForce) -> Digester:
         """What writes the digests that the settings ask for."""
-        scheduler, clock = self.settings.scheduler, store_clock(store, self.clock)
-        grace = scheduler.lease + stale_after(scheduler.tick)
+        clock, grace = store_clock(store, self.clock), late_after(self.settings.scheduler)
         return Digester(store, in_force, self.settings.digests, routing_of(self.settings), clock, grace)
 
     def publisher(self, store: sa.Engine) -> Publisher:

@@ -54,7 +54,7 @@ class Digester:
     routing: Routing
     clock: Clock
     grace: timedelta
-    """How long after its instant a slot may wait before its monitor is overdue."""
+    """How long after its start a slot may wait before its monitor is overdue."""
     failures: FailureLog = field(default_factory=lambda: FailureLog("a digest could not be written; it is tried again"))
 
     def write_due(self) -> list[DigestSlot]:

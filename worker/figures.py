@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -14,8 +15,10 @@ from ledger.checkpoints import last_checkpoint
 from ledger.entries import EntryType
 from ledger.reading import head
 from ledger.tables import ledger_entry
+from monitors.definition import MonitorDefinition
 from trivet.clock import utc_text
 from trivet.verdicts import Trigger
+from worker.overdue import late_slots
 from worker.processes import last_ticks
 from worker.tables import SlotState, evaluation, slot
 
@@ -36,7 +39,7 @@ class Figures:
     running: int
     """Slots that somebody works on."""
     late: int
-    """Slots that came due more than a lease ago, and that nobody works on."""
+    """Slots that wait for longer than they should, as the doctor counts it: see `worker.overdue`."""
     head: int
     """Entries of the ledger."""
     uncovered: int
@@ -66,15 +69,22 @@ class Ended:
     """How often a lease of its slot ended before it had a result."""
 
 
-def read_figures(connection: sa.Connection, now: datetime, lease: timedelta) -> Figures:
+def read_figures(
+    connection: sa.Connection,
+    watched: Callable[[], tuple[Sequence[MonitorDefinition], str]],
+    now: datetime,
+    grace: timedelta,
+) -> Figures:
     """How the work stands.
 
     Args:
         connection: for reading.
+        watched: gives the monitors in force, and the zone of schedules that name none. It is asked only where a slot
+            may be late: to read many definitions takes seconds.
         now: by the store's clock.
-        lease: how late a slot may be begun before it counts as late.
+        grace: how long after its start a slot may wait before it counts as late.
     """
-    due, running, late = _slots(connection, now, lease)
+    due, running, old = _slots(connection, now, grace)
     waiting, oldest = connection.execute(
         sa.select(sa.func.count(), sa.func.min(outbox.c.created_at).filter(~_waits_for_others(now))).where(
             outbox.c.state.in_(_WAITING),
@@ -86,7 +96,7 @@ def read_figures(connection: sa.Connection, now: datetime, lease: timedelta) -> 
     return Figures(
         due=due,
         running=running,
-        late=late,
+        late=len(late_slots(connection, *watched(), now, grace)) if old else 0,
         head=at,
         # A checkpoint does not cover its own entry, and needs no other one for it.
         uncovered=at if checkpoint is None else at - checkpoint.seq,
@@ -124,11 +134,11 @@ def read_ended(connection: sa.Connection, after: int) -> tuple[int, list[Ended]]
     return (rows[-1].seq if rows else after), found
 
 
-def _slots(connection: sa.Connection, now: datetime, lease: timedelta) -> tuple[int, int, int]:
+def _slots(connection: sa.Connection, now: datetime, grace: timedelta) -> tuple[int, int, int]:
     planned, running = (slot.c.state == state for state in _OPEN)
     held = sa.and_(running, slot.c.lease_until > utc_text(now))
-    late = sa.and_(~held, slot.c.scheduled_for < utc_text(now - lease))
-    counts = [sa.func.count().filter(what) for what in (planned, held, late)]
+    old = sa.and_(~held, slot.c.scheduled_for <= utc_text(now - grace))
+    counts = [sa.func.count().filter(what) for what in (planned, held, old)]
     row = connection.execute(sa.select(*counts).select_from(slot).where(slot.c.state.in_(_OPEN))).one()
     return row[0], row[1], row[2]
 

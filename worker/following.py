@@ -19,7 +19,8 @@ from alerts.keeping import keys_to_look_up
 from alerts.members import MOST_BREACHED, MOST_UNDECIDED
 from catalog.contract import Contract
 from catalog.engines.port import EngineFault, Snapshot
-from catalog.expressions.tree import And, Condition, Exists, Not, Presence, PropertyRef, condition_links
+from catalog.expressions.tree import And, Condition, Exists, Not, Presence, PropertyRef
+from catalog.expressions.walking import condition_links
 from compiler.decoding import member_reader
 from monitors.definition import MonitorDefinition
 from monitors.evaluation import Followed, Member, MissingKey, NotMade

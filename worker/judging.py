@@ -18,7 +18,7 @@ from typing import TypeAlias
 
 from catalog.contract import Contract, ObjectType
 from catalog.engines.port import EngineFault, HeldName, QueryTimeout, Snapshot, WarehouseMissing, WarehouseUnsteady
-from catalog.expressions.tree import condition_links, uses_clock
+from catalog.expressions.walking import condition_links, uses_clock
 from compiler.compile import compile_groups, compile_monitor
 from compiler.compiled import CompiledMonitor, HeldGroups, MemberQuery
 from compiler.decoding import member_reader

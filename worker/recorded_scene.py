@@ -22,20 +22,8 @@ from catalog.expressions.checking import Scope
 from catalog.expressions.groups import group_type
 from catalog.expressions.lifting import lifted
 from catalog.expressions.printing import print_operand
-from catalog.expressions.tree import (
-    Atom,
-    Between,
-    Comparison,
-    Condition,
-    LinkCount,
-    Membership,
-    PropertyRef,
-    atom_links,
-    atom_nodes,
-    atom_references,
-    atoms,
-    condition_links,
-)
+from catalog.expressions.tree import Atom, Between, Comparison, Condition, LinkCount, Membership, PropertyRef
+from catalog.expressions.walking import atom_links, atom_nodes, atom_references, atoms, condition_links
 from monitors.definition import MonitorDefinition
 from monitors.evaluation import NotMade
 from trivet.verdicts import Cause, Reason, Verdict

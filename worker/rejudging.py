@@ -14,7 +14,8 @@ from datetime import datetime
 from enum import StrEnum
 
 from catalog.contract import Contract
-from catalog.expressions.tree import Atom, Presence, atom_links, atoms
+from catalog.expressions.tree import Atom, Presence
+from catalog.expressions.walking import atom_links, atoms
 from monitors.definition import MonitorDefinition
 from trivet.verdicts import Reason, ReplayResult
 from worker.recorded_members import RecordedMember

@@ -6,7 +6,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -43,6 +43,7 @@ _READS = "trivet_reads"
 # Any constant serves, as long as every process asks for the same lock.
 _MIGRATION_LOCK = 0x7472_6976_6574
 _DELIVERY_LOCK = 0x7472_6976_6575
+_PLANNING_LOCK = 0x7472_6976_6576
 
 
 def open_store(url: str, *, create: bool = True) -> sa.Engine:
@@ -103,23 +104,32 @@ def store_clock(engine: sa.Engine, machine: Clock) -> Clock:
     return StoreClock(engine) if engine.dialect.name == "postgresql" else machine
 
 
-@contextmanager
-def delivery_turn(engine: sa.Engine) -> Iterator[bool]:
+def delivery_turn(engine: sa.Engine) -> AbstractContextManager[bool]:
     """Whether no other daemon delivers from this store; none does until the end, then.
 
     The server lets go of the lock however its holder ends. On SQLite there is one daemon, which delivers in one thread.
     """
+    return _turn(engine, _DELIVERY_LOCK)
+
+
+def planning_turn(engine: sa.Engine) -> AbstractContextManager[bool]:
+    """Whether no other daemon plans the slots of this store; as for `delivery_turn`."""
+    return _turn(engine, _PLANNING_LOCK)
+
+
+@contextmanager
+def _turn(engine: sa.Engine, lock: int) -> Iterator[bool]:
     if engine.dialect.name != "postgresql":
         yield True
         return
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-        if not connection.execute(sa.select(sa.func.pg_try_advisory_lock(_DELIVERY_LOCK))).scalar_one():
+        if not connection.execute(sa.select(sa.func.pg_try_advisory_lock(lock))).scalar_one():
             yield False
             return
         try:
             yield True
         finally:
-            connection.execute(sa.select(sa.func.pg_advisory_unlock(_DELIVERY_LOCK)))
+            connection.execute(sa.select(sa.func.pg_advisory_unlock(lock)))
 
 
 def upgrade_store(engine: sa.Engine, migrations: Path) -> None:

@@ -14,6 +14,7 @@ from trivet.documents import Document, read_yaml
 from trivet.errors import InputError
 from trivet.findings import Finding
 from trivet.settings import Settings, SettingsResult, load_settings
+from worker.misplaced import misplaced_files
 
 SETTINGS_FILE = "trivet.yaml"
 CONTRACT_FILE = "contract.yaml"
@@ -21,6 +22,7 @@ CONTRACT_FOLDER = "contract"
 MONITORS_FOLDER = "monitors"
 SOURCES_FILE = "sources.yaml"
 VIEWS_FOLDER = "views"
+_FOLDERS = (CONTRACT_FOLDER, MONITORS_FOLDER)
 _MOST_BYTES = 300_000
 """A little above what `read_yaml` accepts, so that its message is the one that is seen."""
 
@@ -68,7 +70,7 @@ class Workspace:
 
 def read_workspace(path: Path, environment: Mapping[str, str]) -> Workspace:
     """Reads and checks every file of a workspace. It changes nothing and opens no warehouse or store."""
-    findings: list[Finding] = []
+    findings = list(misplaced_files(path, (SETTINGS_FILE, CONTRACT_FILE, SOURCES_FILE), _FOLDERS))
     settings = _read_settings(path, environment)
     findings += settings.findings
     contract_documents, faults = _read_all(path, _contract_files(path))
@@ -81,7 +83,7 @@ def read_workspace(path: Path, environment: Mapping[str, str]) -> Workspace:
     elif not contract_documents and not faults:
         message = f"there is no {CONTRACT_FILE} here; `trivet init DIR` makes a workspace to start from"
         findings.append(Finding(CONTRACT_FILE, None, "", message))
-    monitor_documents, faults = _read_all(path, sorted((path / MONITORS_FOLDER).glob("*.yaml")))
+    monitor_documents, faults = _read_all(path, _in_folder(path / MONITORS_FOLDER))
     findings += faults
     monitors: tuple[MonitorDefinition, ...] = ()
     if contract is not None:
@@ -103,7 +105,7 @@ def read_workspace(path: Path, environment: Mapping[str, str]) -> Workspace:
 
 def _read_settings(path: Path, environment: Mapping[str, str]) -> SettingsResult:
     file = path / SETTINGS_FILE
-    if not file.exists():
+    if not stands(file):
         return load_settings(None, environment)
     documents, findings = _read_all(path, [file])
     if findings:
@@ -112,8 +114,18 @@ def _read_settings(path: Path, environment: Mapping[str, str]) -> SettingsResult
 
 
 def _contract_files(path: Path) -> Sequence[Path]:
-    single = [path / CONTRACT_FILE] if (path / CONTRACT_FILE).exists() else []
-    return [*single, *sorted((path / CONTRACT_FOLDER).glob("*.yaml"))]
+    single = [path / CONTRACT_FILE] if stands(path / CONTRACT_FILE) else []
+    return [*single, *_in_folder(path / CONTRACT_FOLDER)]
+
+
+def _in_folder(folder: Path) -> list[Path]:
+    """The files of a folder; editors and file servers leave others there, whose names begin with a dot."""
+    return sorted(file for file in folder.glob("*.yaml") if not file.name.startswith("."))
+
+
+def stands(file: Path) -> bool:
+    """Whether a file is there, be it a link that leads nowhere: what it says is then unknown, and not the default."""
+    return file.is_symlink() or file.exists()
 
 
 def _read_all(root: Path, files: Sequence[Path]) -> tuple[list[Document], list[Finding]]:
@@ -121,6 +133,10 @@ def _read_all(root: Path, files: Sequence[Path]) -> tuple[list[Document], list[F
     findings: list[Finding] = []
     for file in files:
         name = file.relative_to(root).as_posix()
+        if file.exists() and not (file.is_file() or file.is_dir()):
+            # A pipe would be waited for.
+            findings.append(Finding(name, None, "", "cannot be read: this is no regular file"))
+            continue
         try:
             with file.open("rb") as handle:
                 result = read_yaml(handle.read(_MOST_BYTES), file=name)

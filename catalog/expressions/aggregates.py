@@ -36,12 +36,8 @@ from catalog.expressions.tree import (
     Or,
     Presence,
     PropertyRef,
-    atom_nodes,
-    atoms,
-    nodes,
-    parts,
-    references,
 )
+from catalog.expressions.walking import atom_nodes, atoms, nodes, parts, references
 
 Figure: TypeAlias = Aggregate | Change | BaselineRef
 """What a group has instead of properties; called a measure where it stands among them."""

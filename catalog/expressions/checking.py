@@ -24,6 +24,8 @@ from catalog.expressions.operand_types import (
 )
 from catalog.expressions.printing import print_operand
 from catalog.expressions.tree import (
+    Arithmetic,
+    ArithmeticOperator,
     Atom,
     Between,
     Call,
@@ -39,13 +41,9 @@ from catalog.expressions.tree import (
     Presence,
     PropertyRef,
     Quantifier,
-    atom_links,
-    atom_nodes,
-    atoms,
-    parts,
-    shown_operands,
 )
 from catalog.expressions.units import unit_faults
+from catalog.expressions.walking import atom_links, atom_nodes, atoms, nodes, parts, shown_operands
 
 __all__ = [
     "Fault",
@@ -58,6 +56,7 @@ __all__ = [
 ]
 
 _PLAIN_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?")
+_BLANKS = " \t\n\v\f\r"
 _BLANK = "a blank text is no value; write `is missing`"
 
 
@@ -82,6 +81,7 @@ def _atom_faults(atom: Atom, scope: Scope) -> Iterator[Fault]:
         yield Fault("compares no property, so data can never decide it", atom.span)
         return
     yield from _quantifier_faults(atom, scope)
+    yield from _zero_faults(atom)
     try:
         types = [type_of(operand, scope) for operand in operands]
         yield from unit_faults(operands, scope)
@@ -92,6 +92,13 @@ def _atom_faults(atom: Atom, scope: Scope) -> Iterator[Fault]:
         yield from _comparison_faults(atom, left, right, scope)
     yield from _bound_faults(atom)
     yield from _blank_argument_faults(atom)
+
+
+def _zero_faults(atom: Comparing) -> Iterator[Fault]:
+    for node in atom_nodes(atom):
+        match node:
+            case Arithmetic(operator=ArithmeticOperator.DIVIDE, right=Literal(value=Decimal() as value)) if not value:
+                yield Fault(f"`{print_operand(node)}` never has a value: it divides by zero", node.span)
 
 
 def _named_faults(part: PropertyRef | LinkCount, scope: Scope) -> Iterator[Fault]:
@@ -113,7 +120,7 @@ def _blank_argument_faults(atom: Comparing) -> Iterator[Fault]:
 
 
 def _is_blank(value: object) -> bool:
-    return isinstance(value, str) and not value.strip(" \t\n\v\f\r")
+    return isinstance(value, str) and not value.strip(_BLANKS)
 
 
 def _reference_faults(ref: PropertyRef, scope: Scope) -> Iterator[Fault]:
@@ -165,7 +172,7 @@ def _comparison_faults(
 
 def _type_hint(left: tuple[Operand, DataType], right: tuple[Operand, DataType]) -> str:
     for (operand, _), (_, wanted) in ((left, right), (right, left)):
-        if not isinstance(operand, Literal):
+        if any(not isinstance(node, Literal | Arithmetic) for node in nodes(operand)):
             continue
         if wanted.kind is Kind.DATE:
             return "; write date(2025, 7, 1)"
@@ -173,7 +180,7 @@ def _type_hint(left: tuple[Operand, DataType], right: tuple[Operand, DataType]) 
             return "; write timestamp(2025, 7, 1, 6, 0, 0)"
         if wanted.kind is Kind.DURATION:
             return "; write a duration such as 2d or 15m"
-        if wanted.is_number:
+        if wanted.is_number and isinstance(operand, Literal) and isinstance(operand.value, str):
             return "; write the number without quotes"
         if wanted.kind is Kind.TEXT:
             return "; write the text in quotes"
@@ -207,7 +214,8 @@ def _is_mark(value: Decimal | str | bool | date | datetime | timedelta, mark: st
         case Decimal():
             return _PLAIN_NUMBER.fullmatch(mark) is not None and Decimal(mark) == value
         case str():
-            return mark == value
+            # In the data, too, blanks at the ends do not count.
+            return mark == value.strip(_BLANKS)
         case datetime():
             text = str(value)
             return mark.replace("T", " ") in (text, text.removesuffix(":00"))

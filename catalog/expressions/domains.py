@@ -19,8 +19,8 @@ from catalog.expressions.tree import (
     LinkCount,
     Operand,
     PropertyRef,
-    nodes,
 )
+from catalog.expressions.walking import nodes
 
 _LAST = Fraction(2**63 - 1)
 _ONE = Fraction(1)
@@ -52,6 +52,21 @@ def domain_of(operand: Operand, scope: Scope) -> Domain:
             return _CALLS.get(function, ANY)
         case _:
             return ANY
+
+
+def can_be(operand: Operand, value: Fraction | str) -> bool:
+    """Whether an operand can be equal to a value, as far as a function's result is of a kind of its own."""
+    if not isinstance(operand, Call) or not isinstance(value, str):
+        return True
+    match operand.function:
+        case Function.LOWER:
+            return not any("A" <= letter <= "Z" for letter in value)
+        case Function.UPPER:
+            return not any("a" <= letter <= "z" for letter in value)
+        case Function.TRIM:
+            return value == value.strip(" \t\n\v\f\r")
+        case _:
+            return True
 
 
 def _property_domain(declared: Property) -> Domain:

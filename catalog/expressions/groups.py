@@ -11,7 +11,8 @@ from catalog.expressions.aggregates import Figure, figure_faults, figure_type, f
 from catalog.expressions.checking import Fault, Scope, TypeFault, check_condition
 from catalog.expressions.lifting import lifted
 from catalog.expressions.printing import print_operand
-from catalog.expressions.tree import BaselineRef, Change, Condition, Presence, PropertyRef, atom_nodes, atoms
+from catalog.expressions.tree import BaselineRef, Change, Condition, Presence, PropertyRef
+from catalog.expressions.walking import atom_nodes, atoms
 from catalog.metric_times import time_keys
 from catalog.periods import Period
 

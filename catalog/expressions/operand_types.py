@@ -118,6 +118,8 @@ class Scope:
             names = [item.name for item in owner.properties]
             if ref.link is None and self.link(ref.name) is not None:
                 raise TypeFault(f"'{ref.name}' is a link; name one of its properties: {ref.name}.property", ref.span)
+            if ref.link is None and ref.name.lower() == "null":
+                raise TypeFault("there is no NULL; write `is missing` or `is present`", ref.span)
             raise TypeFault(f"{owner.name} has no property '{ref.name}'{did_you_mean(ref.name, names)}", ref.span)
         return found
 

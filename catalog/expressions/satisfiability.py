@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 from zoneinfo import ZoneInfo
 
-from catalog.expressions.domains import domain_of, is_followed, is_value
+from catalog.expressions.domains import can_be, domain_of, is_followed, is_value
 from catalog.expressions.operand_types import Fault, Scope, type_of
 from catalog.expressions.printing import print_condition, print_operand
 from catalog.expressions.ranges import MIRRORED, NEGATED, SIGN, ZERO, Bound, Domain, is_empty, point
@@ -35,10 +35,8 @@ from catalog.expressions.tree import (
     PropertyRef,
     Quantifier,
     Span,
-    atom_links,
-    atom_references,
-    nodes,
 )
+from catalog.expressions.walking import atom_links, atom_references, nodes
 
 MOST_STEPS = 2000
 """Parts of a condition that are looked at; one with more is let through."""
@@ -224,6 +222,8 @@ class _Search:
         if said is None:
             return None
         key, domain, bound = said
+        if not isinstance(key, tuple) and operator is ComparisonOperator.EQUAL and not can_be(key, bound.at):
+            return self._beyond(key, [_Claim(bound, goal)])
         return self._claim(key, domain, [_Claim(bound, goal)], facts)
 
     def _said(self, atom: Comparison, operator: ComparisonOperator) -> tuple[_Key, Domain, Bound] | None:
@@ -299,29 +299,30 @@ class _Search:
         return to_one or wanted is (atom.quantifier is Quantifier.ALL)
 
     def _about_one_operand(self, row: _Goal) -> tuple[_Key, Domain, list[_Claim]] | None:
-        """The claims of a comparison that sets one linked value against literals; None for any other."""
+        """The claims of a comparison that sets one linked value against literals or one operand; None for any other."""
         inner, together = _taken_apart(row)
         if inner and not together:
             return None
         found: list[tuple[_Key, Domain, Bound]] = []
         for part in inner or [row]:
             single = part.condition
-            if not isinstance(single, Comparison) or not any(
-                isinstance(x, Literal) for x in (single.left, single.right)
-            ):
+            if not isinstance(single, Comparison):
                 return None
             said = self._said(single, single.operator if part.wanted else NEGATED[single.operator])
-            if said is None or isinstance(said[0], tuple) or not self._is_plain(said[0]):
+            # Of a pair, a row decides every comparison or none; of `between` two bounds, the one without the other.
+            if said is None or not self._is_plain(said[0]) or (inner and isinstance(said[0], tuple)):
                 return None
             found.append(said)
         if len({key for key, _, _ in found}) != 1:
             return None
         return found[0][0], found[0][1], [_Claim(bound, row) for _, _, bound in found]
 
-    def _is_plain(self, operand: Operand) -> bool:
-        """Whether every row decides a comparison of it with a literal, or none does for want of a value."""
-        named = any(isinstance(node, PropertyRef) and node.link is not None for node in nodes(operand))
-        return named and is_followed(operand) and is_value(operand, self._scope)
+    def _is_plain(self, key: _Key) -> bool:
+        """Whether a row decides every comparison of it with a literal, or of the two, or none for want of a value."""
+        operands = key if isinstance(key, tuple) else (key,)
+        inside = [node for operand in operands for node in nodes(operand)]
+        named = any(isinstance(node, PropertyRef) and node.link is not None for node in inside)
+        return named and all(is_followed(item) and is_value(item, self._scope) for item in operands)
 
     def _literal_domain(self, literal: Literal) -> Domain | None:
         at = point(literal.value, type_of(literal, self._scope), self._zone)

@@ -60,6 +60,7 @@ _ASKED_BASELINE = re.compile(rf"\b{BASELINE}\s*\.\s*[A-Za-z_][A-Za-z0-9_]*(?=\s*
 _CALLED = re.compile(r"[A-Za-z]+(?=\s*\()")
 _NEGATION = re.compile(r"\bnot\b")
 _NUMBER_LIKE = re.compile(r"[0-9.][A-Za-z0-9_.,]*")
+_LIKE_A_DURATION = re.compile(r"[0-9.]+(y|ms|([smhdw]|min|sec|hour|day|week|month|year)s?)")
 _LONGEST = timedelta(microseconds=2**63 - 1)
 _DURATION_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _CALLING = frozenset({"any", "all", "exists", "count", "share"})
@@ -138,7 +139,8 @@ def _explain(text: str, error: UnexpectedInput) -> SyntaxFault:
         case UnexpectedEOF():
             return SyntaxFault("the condition ends too early", (len(text), len(text)))
         case UnexpectedToken(token=Token(type="$END")):
-            return SyntaxFault("the condition ends too early", (len(text), len(text)))
+            hint = "; compare it with something, as in `b = true`" if "COMPARISON" in error.accepts else ""
+            return SyntaxFault(f"the condition ends too early{hint}", (len(text), len(text)))
         case UnexpectedToken(token=token):
             start = token.start_pos or 0
             if text[start - 1 : start + 1] == "==":
@@ -147,6 +149,8 @@ def _explain(text: str, error: UnexpectedInput) -> SyntaxFault:
                 return SyntaxFault(_unexpected(misread), (misread.start_pos or 0, misread.end_pos or 0))
             if str(token) == "is" and (asked := _ASKED_BASELINE.search(text[:start])) is not None:
                 return SyntaxFault("a baseline is never missing: without history it is insufficient", asked.span())
+            if (instead := _instead(text[:start], str(token))) is not None:
+                return SyntaxFault(f"{_unexpected(str(token))}; write {instead}", (start, start + len(token)))
             compared = token.type == "COMPARISON" and "NAME" not in error.accepts
             hint = "; a condition compares once: write `and` between two comparisons" if compared else ""
             return SyntaxFault(f"{_unexpected(str(token))}{hint}", (start, start + len(token)))
@@ -155,9 +159,22 @@ def _explain(text: str, error: UnexpectedInput) -> SyntaxFault:
             if text[start] in "'\"":
                 return SyntaxFault("the text is not closed on this line", (start, len(text)))
             if (word := _NUMBER_LIKE.match(text, start)) is not None:
-                return SyntaxFault(f"'{shown(word[0])}' is not a number; write digits with a point", word.span())
+                kinds = "not a number; write digits with a point"
+                if _LIKE_A_DURATION.fullmatch(word[0]):
+                    kinds = "neither a number nor a duration; a duration is whole and in s, m, h, d or w: 90m"
+                return SyntaxFault(f"'{shown(word[0])}' is {kinds}", word.span())
             return SyntaxFault(_unexpected(text[start : start + 1]), (start, start + 1))
     return SyntaxFault(str(error), (0, len(text)))
+
+
+def _instead(before: str, found: str) -> str | None:
+    """What is to be written in place of a token that SQL has there."""
+    before = before.rstrip()
+    if found == "not" and before.endswith(" is"):
+        return "`is present`"
+    if found == "*" and before.replace(" ", "").endswith("count("):
+        return "`count()`"
+    return None
 
 
 def _misread(error: UnexpectedToken) -> Token | None:

@@ -17,11 +17,8 @@ from catalog.expressions.tree import (
     Operand,
     Presence,
     PropertyRef,
-    atom_nodes,
-    atoms,
-    nodes,
-    parts,
 )
+from catalog.expressions.walking import atom_nodes, atoms, nodes, parts
 from catalog.units import NotConverted, convert
 
 

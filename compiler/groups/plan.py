@@ -22,10 +22,8 @@ from catalog.expressions.tree import (
     Condition,
     Literal,
     PropertyRef,
-    atoms,
-    references,
-    shown_operands,
 )
+from catalog.expressions.walking import atoms, references, shown_operands
 from compiler import names
 from compiler.plan import MonitorPlan, PhysicalColumns, RelationPlan, plan_monitor, relation_plan
 from compiler.relations import STEPS, names_of, relation_names

@@ -17,11 +17,8 @@ from catalog.expressions.tree import (
     Membership,
     Operand,
     PropertyRef,
-    atom_links,
-    atom_references,
-    counted_links,
-    parts,
 )
+from catalog.expressions.walking import atom_links, atom_references, counted_links, parts
 from evals.oracle.kleene import Truth, conjunction, disjunction, quantified
 from evals.oracle.linking import LinkedRow, Matches, Outcomes
 from evals.oracle.operands import Lookup, Place, compare, evaluate, failures

@@ -25,8 +25,8 @@ from catalog.expressions.tree import (
     Or,
     Presence,
     PropertyRef,
-    references,
 )
+from catalog.expressions.walking import references
 from evals.oracle.calendar_periods import day_before, days_of, label
 from evals.oracle.comparisons import Decision, Unknown, merged
 from evals.oracle.conditions import decide

@@ -26,8 +26,8 @@ from catalog.expressions.tree import (
     Or,
     Presence,
     PropertyRef,
-    nodes,
 )
+from catalog.expressions.walking import nodes
 from catalog.periods import Period
 from evals.oracle.calendar_periods import label
 from evals.oracle.comparisons import Situation, Unknown, merged

@@ -21,8 +21,8 @@ from catalog.expressions.tree import (
     Literal,
     Operand,
     PropertyRef,
-    nodes,
 )
+from catalog.expressions.walking import nodes
 from evals.oracle.functions import call_function
 from evals.oracle.outcomes import Censored, Determinate, Duration, Indeterminate, Instant, Outcome, Value
 from evals.oracle.texts import GREATEST_INTEGER, LEAST_INTEGER, at_offset

@@ -38,10 +38,8 @@ from catalog.expressions.tree import (
     Or,
     Presence,
     PropertyRef,
-    atom_nodes,
-    atoms,
-    parts,
 )
+from catalog.expressions.walking import atom_nodes, atoms, parts
 from catalog.units import NotConverted, convert
 from evals.oracle.units import unit_of
 

@@ -10,7 +10,8 @@ import pytest
 
 from catalog.expressions.functions import SIGNATURES
 from catalog.expressions.syntax import SyntaxFault, parse_condition
-from catalog.expressions.tree import Call, Function, Operand, atom_nodes, atoms
+from catalog.expressions.tree import Call, Function, Operand
+from catalog.expressions.walking import atom_nodes, atoms
 from tests.conformance.harness import differences
 from tests.oracle.scenes import contract, employee, only, pay_world, said
 from tests.oracle.strategies import World, judge_world

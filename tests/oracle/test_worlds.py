@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from catalog.expressions.checking import Scope, check_condition
 from catalog.expressions.printing import print_condition
 from catalog.expressions.syntax import parse_condition
-from catalog.expressions.tree import And, Not, Or, atoms, counted_links
+from catalog.expressions.tree import And, Not, Or
+from catalog.expressions.walking import atoms, counted_links
 from evals.oracle.evaluation import OracleResult, Table
 from tests.oracle.strategies import World, judge_world, worlds
 from trivet.verdicts import Cause, Reason, Verdict

@@ -34,8 +34,8 @@ from catalog.expressions.tree import (
     Presence,
     PropertyRef,
     Quantifier,
-    atom_links,
 )
+from catalog.expressions.walking import atom_links
 
 _NUMBERS = ("2", "1", "0", "2.5", "2.50", "-1", "0.1", "0.3", "2.00005", "0.3333333333", "1" + "0" * 20)
 _LITERALS: dict[Kind, tuple[Decimal | str | bool | date | datetime | timedelta, ...]] = {

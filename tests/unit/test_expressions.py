@@ -37,10 +37,8 @@ from catalog.expressions.tree import (
     Presence,
     PropertyRef,
     Quantifier,
-    atom_links,
-    atoms,
-    condition_references,
 )
+from catalog.expressions.walking import atom_links, atoms, condition_references
 
 CASES = Path(__file__).parent.parent / "cases" / "expressions"
 LIMIT = f"nested deeper than {MAX_DEPTH} levels or longer than {MAX_OPERATORS} operators; split the monitor"

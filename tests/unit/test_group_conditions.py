@@ -11,7 +11,8 @@ from catalog.expressions.aggregates import SIGNATURES, aggregates_of, figures_of
 from catalog.expressions.groups import GroupKey, check_group_condition, group_type, narrowing_faults
 from catalog.expressions.lifting import lifted
 from catalog.expressions.printing import print_condition
-from catalog.expressions.tree import AggregateFunction, PropertyRef, atom_references, atoms
+from catalog.expressions.tree import AggregateFunction, PropertyRef
+from catalog.expressions.walking import atom_references, atoms
 from catalog.periods import Period
 from tests.unit.test_condition_checking import PAY, cases, parsed
 
