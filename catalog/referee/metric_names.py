@@ -14,7 +14,7 @@ from catalog.referee.aggregates import branches
 from catalog.referee.certified import Clause
 from catalog.referee.derived import Derived, rounded_off
 from catalog.referee.measures import letters
-from catalog.referee.metric_words import certified_sql
+from catalog.referee.metric_words import certified_sql, period_step
 from catalog.referee.statement import Objection, Statement
 
 
@@ -84,8 +84,10 @@ def _wrongly_named(output: Output, metric: Metric | DerivedMetric, derived: Deri
         fits = derived.is_value(output.scope, output.value, metric)
         if fits:
             return None
-        before = metric.derivation.kind is DerivationKind.PERIOD_OVER_PERIOD
-        rows = "the one before being the period before and no earlier one" if before else "each part over the same rows"
+        if metric.derivation.kind is not DerivationKind.PERIOD_OVER_PERIOD:
+            return f"{bears} {metric.derivation}, each part over the same rows"
+        stepped = period_step(metric.derivation, derived.contract) is not None
+        rows = "the row before being that of the period before" if stepped else "of two periods that follow each other"
         return f"{bears} {metric.derivation}, {rows}"
     if not derived.measures.is_value(output.scope, output.value, metric):
         return f"{bears} {metric.expression} of {metric.object_type}"

@@ -36,7 +36,7 @@ def _sql(metric: Metric | DerivedMetric, contract: Contract) -> str:
             before = f"lag({parts[0]}) OVER (ORDER BY {periods})"
             change = f"{parts[0]} - {before}"
             figure = f"({change}) / nullif(abs({before}), 0)" if derivation.relative else change
-            step = _step(derivation, contract)
+            step = period_step(derivation, contract)
             asked = f"lag({periods}) OVER (ORDER BY {periods}) = {periods} - {step}"
             return f"CASE WHEN {asked} THEN {figure} END" if step else figure
         case DerivationKind.MEAN_PER_PERIOD:
@@ -45,7 +45,7 @@ def _sql(metric: Metric | DerivedMetric, contract: Contract) -> str:
     assert_never(derivation.kind)
 
 
-def _step(derivation: Derivation, contract: Contract) -> str | None:
+def period_step(derivation: Derivation, contract: Contract) -> str | None:
     """The length of a period, which guards a change; texts have none, and are held to two that follow each other."""
     of = contract.metric(derivation.parts[0])
     item = contract.object_type(of.object_type) if isinstance(of, Metric) else None
