@@ -17,7 +17,8 @@ from ledger.bound_rows import collect_rows_root
 from ledger.entries import EntryType, LedgerEntry
 from trivet.canonical import canonical_json
 from worker.binding import EVALUATION_BINDING
-from worker.stores import open_store, upgrade_store
+from worker.migrating import upgrade_store
+from worker.stores import open_store
 from worker.tables import audit, evaluation, measure, member
 
 MIGRATIONS = Path(__file__).parents[2] / "migrations"
