@@ -29,6 +29,8 @@ class Change:
 
     node: exp.Expr
     message: str
+    suggestion: str | None = None
+    """The figure as it was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,7 @@ class Figures:
         for part in query.selects:
             for node in _computing(part.unalias()):
                 if (message := self._fault(scope, node)) is not None:
-                    yield Change(node, message)
+                    yield Change(node, message, self._instead(scope, node))
 
     def is_figure(self, scope: Scope, value: exp.Expr) -> bool:
         """Whether a value is worked out of an aggregate: of its own query, of an inner one, or of one in brackets."""
@@ -64,6 +66,15 @@ class Figures:
                 if self._handed[place]:
                     return True
         return False
+
+    def _instead(self, scope: Scope, node: exp.Expr) -> str | None:
+        parts = [*_children(node)]
+        figures = [part for part in parts if self.is_figure(scope, part)]
+        if len(figures) != 1:
+            return None
+        below = isinstance(node, exp.Greatest) and isinstance(node.parent, exp.Div) and node.parent.right is node
+        text = figures[0].sql(dialect="duckdb")
+        return f"NULLIF({text}, 0)" if below else text
 
     def _fault(self, scope: Scope, node: exp.Expr) -> str | None:
         match node:
@@ -116,19 +127,23 @@ def _is_asked_only(query: exp.Expr) -> bool:
 def _computing(value: exp.Expr) -> Iterator[exp.Expr]:
     """The nodes by which a value is worked out; conditions only choose."""
     yield value
-    children: list[exp.Expr] = []
+    for child in _children(value):
+        yield from _computing(child)
+
+
+def _children(value: exp.Expr) -> Iterator[exp.Expr]:
+    """The parts whose values enter a value."""
     match value:
         case exp.Query() | exp.Predicate() | exp.Connector() | exp.Not():
             return
         case exp.Case():
-            children = [branch.args["true"] for branch in value.args["ifs"]]
-            children += [default] if (default := value.args.get("default")) is not None else []
+            yield from (branch.args["true"] for branch in value.args["ifs"])
+            if (default := value.args.get("default")) is not None:
+                yield default
         case exp.Filter() | exp.Window():
-            children = [value.this]
+            yield value.this
         case _:
-            children = list(value.iter_expressions())
-    for child in children:
-        yield from _computing(child)
+            yield from value.iter_expressions()
 
 
 def _is_own_number(value: exp.Expr, *, zero_fits: bool) -> bool:

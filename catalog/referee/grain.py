@@ -8,7 +8,16 @@ from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
 from catalog.contract import Contract
-from catalog.referee.aggregates import branches, holds_aggregate, is_grouped, leaves, output_names, output_of
+from catalog.referee.aggregates import (
+    branches,
+    holds_aggregate,
+    is_grouped,
+    is_picking,
+    leaves,
+    output_names,
+    output_of,
+    own_nodes,
+)
 from catalog.referee.join_graph import JoinGraph, Place, conjuncts, join_graph, literal_of
 from catalog.referee.lineage import Source, object_of, sources
 
@@ -190,10 +199,24 @@ class Grain:
             if distinct is not None and not self._select_keys(scope, query):
                 return False
             group = query.args.get("group")
-            return holds_aggregate(value) or (group is not None and self._kept(scope, value, group.expressions))
+            if holds_aggregate(value):
+                return self.extremes_once(scope, value)
+            return group is not None and self._kept(scope, value, group.expressions)
         if distinct is not None and not self._select_keys(scope, query):
             return not distinct.args.get("on") and self._kept(scope, value, [part.unalias() for part in query.selects])
         return self.value_once(scope, value) is True
+
+    def extremes_once(self, scope: Scope, value: exp.Expr) -> bool:
+        """Whether no row gives an extreme to several groups of a SELECT, so that extremes may be added up."""
+        graph, group = self.graph(scope), scope.expression.args.get("group")
+        used = {column.table for term in (group.expressions if group else ()) for column in term.find_all(exp.Column)}
+        for extreme in (node for node in own_nodes(value) if is_picking(node)):
+            for leaf in leaves(extreme):
+                if not isinstance(leaf, exp.Column) or (source := graph.sources.get(leaf.table)) is None:
+                    return False
+                if not self.once(source, leaf.name) or not used <= self.reach(graph, leaf.table):
+                    return False
+        return True
 
     def _kept(self, scope: Scope, value: exp.Expr, terms: list[exp.Expr]) -> bool:
         """Whether rows that are folded by `terms` hold a value once for each row that it comes from."""

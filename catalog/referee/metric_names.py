@@ -9,12 +9,12 @@ from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
 from catalog.contract import Contract, Metric
-from catalog.metric_records import DerivedMetric
+from catalog.metric_records import DerivationKind, DerivedMetric
 from catalog.referee.aggregates import branches
 from catalog.referee.certified import Clause
 from catalog.referee.derived import Derived, rounded_off
 from catalog.referee.measures import letters
-from catalog.referee.metric_words import certified_sql
+from catalog.referee.metric_words import certified_sql, period_step
 from catalog.referee.statement import Objection, Statement
 
 
@@ -82,7 +82,13 @@ def _wrongly_named(output: Output, metric: Metric | DerivedMetric, derived: Deri
     bears = f"it bears the name of metric '{metric.name}', which is"
     if isinstance(metric, DerivedMetric):
         fits = derived.is_value(output.scope, output.value, metric)
-        return None if fits else f"{bears} {metric.derivation}, each part over the same rows"
+        if fits:
+            return None
+        if metric.derivation.kind is not DerivationKind.PERIOD_OVER_PERIOD:
+            return f"{bears} {metric.derivation}, each part over the same rows"
+        stepped = period_step(metric.derivation, derived.contract) is not None
+        rows = "the row before being that of the period before" if stepped else "of two periods that follow each other"
+        return f"{bears} {metric.derivation}, {rows}"
     if not derived.measures.is_value(output.scope, output.value, metric):
         return f"{bears} {metric.expression} of {metric.object_type}"
     if isinstance(rounded_off(output.value.unalias(), metric.display), exp.Round):

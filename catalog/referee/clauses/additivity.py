@@ -125,7 +125,7 @@ def _over_time(aggregate: exp.Expr, scope: Scope, sums: Sums, contract: Contract
     for found in sums.added(scope, aggregate) if isinstance(aggregate, exp.Sum) else ():
         part = next((part for part in found.object_type.properties if part.name.lower() == found.column), None)
         if part is not None and part.additivity is Additivity.SEMI_ADDITIVE and not _at_one_time(found, contract):
-            return f"'{part.name}' is semi_additive: group by its date, or ask for one date"
+            return f"'{part.name}' is semi_additive: {_one_time(found, contract)}"
     return None
 
 
@@ -140,9 +140,17 @@ def _measured(aggregate: exp.Expr, scope: Scope, sums: Sums, measures: Measures)
             return f"metric '{metric.name}' is non_additive: what groups come to is not summed again"
         if metric.additivity is Additivity.SEMI_ADDITIVE:
             added = [found for found in sums.added(scope, aggregate) if found.object_type.name == metric.object_type]
-            if not all(_at_one_time(found, measures.contract) for found in added):
-                return f"metric '{metric.name}' is semi_additive: group by its date, or ask for one date"
+            late = next((found for found in added if not _at_one_time(found, measures.contract)), None)
+            if late is not None:
+                return f"metric '{metric.name}' is semi_additive: {_one_time(late, measures.contract)}"
     return None
+
+
+def _one_time(found: Added, contract: Contract) -> str:
+    """What is to be done, so that it is summed at one time."""
+    times = [name for name in sorted(time_keys(found.object_type, contract)) if name.lower() not in found.held]
+    named = " and ".join(times)
+    return f"group by {named}, or hold it to one literal" if times else "it is not summed where no key is a date"
 
 
 def _at_one_time(found: Added, contract: Contract) -> bool:

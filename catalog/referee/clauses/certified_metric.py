@@ -8,11 +8,12 @@ from sqlglot import exp
 
 from catalog.contract import Contract, Metric
 from catalog.metric_records import EmptyRule
-from catalog.referee.aggregates import is_picking, leaves, numbering, own_nodes, values_behind
+from catalog.referee.aggregates import is_picking, leaves, numbering, values_behind
 from catalog.referee.certified import Clause
 from catalog.referee.changed_figures import Figures, is_constant
 from catalog.referee.derived import Derived
 from catalog.referee.grain import Grain
+from catalog.referee.lineage import sources
 from catalog.referee.measures import Measured, Measures
 from catalog.referee.metric_names import misnamed, outputs_of
 from catalog.referee.metric_words import certified_sql
@@ -47,7 +48,9 @@ def certified_metric(statement: Statement, contract: Contract) -> Objection | No
     figures = Figures(measures.grain)
     for scope in statement.scopes:
         for change in figures.changes(scope):
-            return statement.objection(Clause.CERTIFIED_METRIC, change.message, change.node)
+            return statement.objection(
+                Clause.CERTIFIED_METRIC, change.message, change.node, suggestion=change.suggestion
+            )
     return misnamed(statement, derived)
 
 
@@ -95,8 +98,8 @@ def _filled(aggregate: exp.Expr, metric: Metric) -> exp.Expr | None:
 
 def _instead(found: Measured, contract: Contract) -> str | None:
     """The metrics over what the aggregate reads, as a question says them; those of its own function come first."""
-    tables = [node for node in own_nodes(found.scope.expression) if isinstance(node, exp.Table)]
-    views = {f"{table.db}.{table.name}".lower() for table in tables}
+    grain = Grain(contract)
+    views = {view for source in sources(found.scope).values() for view in grain.views(source)}
     near = {item.name for item in contract.object_types if item.view.lower() in views}
     own = sorted(
         (metric for metric in contract.metrics if metric.object_type in near),

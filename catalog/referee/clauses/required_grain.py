@@ -103,7 +103,9 @@ def _columns(found: Measured, measures: Measures) -> Iterator[Told]:
     """The columns by which the values of an aggregate are told apart, and the relation of each."""
     graph = measures.grain.graph(found.scope)
     for term in _terms(found):
-        yield from ((column, graph.sources.get(column.table)) for column in term.find_all(exp.Column))
+        for column in term.find_all(exp.Column):
+            if (column.table, column.name.lower()) not in graph.fixed:  # One value tells nothing apart.
+                yield column, graph.sources.get(column.table)
 
 
 def _terms(found: Measured) -> Iterator[exp.Expr]:
