@@ -12,12 +12,14 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from alerts.assessing import SHARED, Assessment, assess, runs_after, severity_of
+from alerts.losing import heard_of, untold
 from alerts.members import Flagged, MemberChange, follow
 from alerts.states import AlertEvent, AlertKind, AlertState
 from alerts.status import AlertChange, AlertStatus, Run
+from alerts.unwatching import is_news, shape_of
 from monitors.alerting import Flapping
-from monitors.evaluation import Evaluation
-from trivet.verdicts import Severity, Trigger
+from monitors.evaluation import Evaluation, NotMade
+from trivet.verdicts import Severity
 
 _NOBODY: Mapping[str, Flagged] = {}
 _NONE: Mapping[str, str] = {}
@@ -35,6 +37,8 @@ class Step:
     """The members that stand otherwise than before."""
     standing: AlertChange | None = None
     """How it stands, as a repetition tells it; None where nothing fires."""
+    heard: tuple[MemberChange, ...] = ()
+    """Members of which people are told now that they breached and cannot be judged: noted, and no move."""
 
 
 def advance(
@@ -47,10 +51,6 @@ def advance(
 ) -> Step:
     """The status after `made`, and what is to be told, if anything.
 
-    Decided by slot order, not by the order of arrival: a slot that is not later than the latest one changes nothing,
-    so the same slot can come twice. Neither do replays, which speak of the past, and evaluations for an instant that
-    had not come when they were made, which would keep out every slot until then.
-
     Args:
         last: how the alert stood.
         made: the evaluation.
@@ -58,9 +58,7 @@ def advance(
         muted: whether somebody silenced the monitor.
         accepted: the members whose breach somebody accepted: by key, the last day for which that holds.
     """
-    if made.trigger is Trigger.REPLAY or made.slot > made.finished_at:
-        return Step(last)
-    if last.slot is not None and made.slot <= last.slot:
+    if not is_news(last, made):
         return Step(last)
     following = follow(flagged, made, beyond=last.beyond, accepted=accepted)
     seen = assess(last, made, following)
@@ -71,6 +69,7 @@ def advance(
         runs=runs_after(last, made, seen),
         judged=seen.judged,
         beyond=following.beyond,
+        shape=last.shape if isinstance(made.outcome, NotMade) else shape_of(made.definition),
     )
     moved, change = _moved(status, seen, made, muted=muted)
     moved, change = _steadied(last, moved, change, seen, made)
@@ -80,7 +79,7 @@ def advance(
     if moved.state.is_open and moved.told is not None:
         now = _change(AlertEvent.REPEATED, moved.told, moved.severity, moved, seen, made, muted=False)
         standing = replace(now, ordinal=moved.events, accepted=days)
-    return Step(moved, change, following.changes, standing)
+    return Step(moved, change, following.changes, standing, heard_of(seen, moved, change))
 
 
 def _days(made: Evaluation, accepted: Mapping[str, str]) -> tuple[str, ...]:
@@ -145,6 +144,7 @@ def _quiet(status: AlertStatus, made: Evaluation) -> AlertStatus:
         let_go=False,
         muted=False,
         sent=None,
+        heard=None,
     )
 
 
@@ -156,11 +156,16 @@ def _still_open(
     if kind is None or seen.is_quieted or status.flapping or status.told is None:
         return status, None
     severity = severity_of(kind, status, made, seen)
-    if kind is status.told and status.severity in (None, severity):
+    lost = untold(status, seen, made, _reached(status, seen, made), muted=muted) if kind is AlertKind.BREACH else ()
+    is_same = kind is status.told and status.severity in (None, severity)
+    if is_same and not lost:
         # A row from before severities were kept has none; it was told with this one.
         return replace(status, severity=severity), None
     change = _change(AlertEvent.CHANGED, kind, severity, status, seen, made, muted=muted)
-    change = replace(change, was=status.told, was_severity=status.severity)
+    change = replace(change, was=status.told, was_severity=status.severity, unjudged=lost)
+    if is_same and muted:
+        # Nothing that people know is wrong; the first evaluation after the silence tells who is missing then.
+        return replace(status, events=change.ordinal), change
     return _told(_called_again(status, change, made), change)
 
 
@@ -205,16 +210,20 @@ def _out_of_order(
 
 def _ripe(status: AlertStatus, seen: Assessment, made: Evaluation) -> AlertKind | None:
     """What it is about as far as it has gone on for long enough to be told."""
-    reached = {
-        name
-        for name, lasting in seen.loud.items()
-        if lasting.is_reached(status.runs[name].count, status.runs[name].since, made.slot)
-    }
+    reached = _reached(status, seen, made)
     if seen.kind is AlertKind.BREACH and (SHARED in reached or status.told in _OF_BREACH):
         return AlertKind.BREACH
     if not reached:
         return None
     return AlertKind.NO_DATA if seen.kind is AlertKind.BREACH else seen.kind
+
+
+def _reached(status: AlertStatus, seen: Assessment, made: Evaluation) -> set[str]:
+    """The runs that have lasted for as long as they must."""
+    runs = status.runs
+    return {
+        name for name, lasting in seen.loud.items() if lasting.is_reached(runs[name].count, runs[name].since, made.slot)
+    }
 
 
 def _change(
@@ -248,7 +257,7 @@ def _change(
 def _told(status: AlertStatus, change: AlertChange) -> tuple[AlertStatus, AlertChange]:
     """The status once a change is told: recorded in any case, and sent unless it is what people heard last."""
     now = (change.kind, change.severity)
-    known = change.event is AlertEvent.CHANGED and status.sent == now
+    known = change.event is AlertEvent.CHANGED and status.sent == now and not change.unjudged
     status = replace(
         status,
         told=change.kind,

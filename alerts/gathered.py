@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 from alerts.message import Message
 from alerts.states import AlertEvent, AlertKind
@@ -15,6 +16,8 @@ from trivet.verdicts import Severity, Verdict
 MOST_LISTED = 200
 """Alerts that a message lists, the loudest first; of what kinds there are how many is said of all."""
 _OTHER = "other"
+_ENDS = (AlertEvent.UNWATCHED.value, AlertEvent.RESOLVED.value)
+_WITHOUT_MEMBERS: Mapping[str, Any] = {"members": (), "missing": (), "newly_unjudged_keys": (), "detail": None}
 
 
 def gathered_message(by: Mapping[str, str], notices: Sequence[Message], now: datetime) -> Message:
@@ -32,7 +35,7 @@ def gathered_message(by: Mapping[str, str], notices: Sequence[Message], now: dat
     for item in notices:
         before = latest.pop(item.name, None)
         earlier = (*before.earlier, before.event) if before is not None else ()
-        latest[item.name] = replace(item, members=(), missing=(), detail=None, earlier=earlier)
+        latest[item.name] = replace(item, **_WITHOUT_MEMBERS, earlier=earlier)
     alerts = sorted(latest.values(), key=_place)
     open_ones = [item.severity for item in alerts if item.event is not AlertEvent.RESOLVED]
     kinds = Counter(_kind(item) for item in alerts)
@@ -42,7 +45,7 @@ def gathered_message(by: Mapping[str, str], notices: Sequence[Message], now: dat
         utc_text(now),
         severity=max(open_ones, key=lambda item: item.rank, default=Severity.INFO),
         notices=tuple(alerts[:MOST_LISTED]),
-        kinds={name: kinds[name] for name in (*AlertKind, AlertEvent.RESOLVED.value, _OTHER) if name in kinds},
+        kinds={name: kinds[name] for name in (*AlertKind, *_ENDS, _OTHER) if name in kinds},
         is_fine=all(_is_fine(item) for item in alerts),
         by={name: text for name, text in by.items() if text},
     )
@@ -67,7 +70,7 @@ def _is_fine(notice: Message) -> bool:
 
 
 def _kind(notice: Message) -> str:
-    if notice.event is AlertEvent.RESOLVED:
+    if notice.event.is_end:
         return notice.event.value
     return notice.kind.value if notice.kind is not None else _OTHER
 

@@ -74,9 +74,9 @@ def grouping_of(route: RouteSettings, definition: MonitorDefinition, kind: Alert
     return Grouping(content_hash([route.receiver, match, by])[:16], shown, route.wait, route.interval)
 
 
-def of_one_monitor(definition: MonitorDefinition) -> Grouping:
+def of_one_monitor(monitor: str) -> Grouping:
     """The group in which many groups of one monitor are told of that move at once: one message, and no wait."""
-    return Grouping("", {"monitor": definition.id}, timedelta(), timedelta())
+    return Grouping("", {"monitor": monitor}, timedelta(), timedelta())
 
 
 def about(kind: AlertKind) -> str:

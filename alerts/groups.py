@@ -68,6 +68,11 @@ class GroupsStep:
     """For the groups that moved, or may have."""
 
     @property
+    def heard(self) -> tuple[MemberChange, ...]:
+        """The groups that `Step.heard` names. One that has an alert of its own is told of by that, and by itself."""
+        return self.monitor.heard
+
+    @property
     def members(self) -> tuple[MemberChange, ...]:
         """The groups that stand otherwise than before."""
         return (*self.monitor.members, *(change for item in self.groups for change in item.step.members))

@@ -70,7 +70,8 @@ def group_alerts(connection: sa.Connection, monitors: Collection[str]) -> dict[s
 
 def keys_to_look_up(connection: sa.Connection, monitors: Collection[str]) -> dict[str, set[str]]:
     """The keys of members to be looked up, by monitor: flagged ones, and groups whose own alerts are live."""
-    found = {name: set(members) for name, members in flagged_members(connection, monitors).items()}
+    flagged = flagged_members(connection, monitors)
+    found = {name: {key for key, item in members.items() if item.is_followed} for name, members in flagged.items()}
     for name, kept in group_alerts(connection, monitors).items():
         if kept.group_of is not None and kept.key is not None and as_group(name, kept).is_live:
             found.setdefault(kept.group_of, set()).add(kept.key)
@@ -118,13 +119,16 @@ def write_alerts(connection: sa.Connection, kept: Mapping[str, Kept], before: Co
 
 
 def flagged_members(connection: sa.Connection, monitors: Collection[str]) -> dict[str, dict[str, Flagged]]:
-    """The members that the alerts of some monitors follow, by monitor and key; monitors without any are left out."""
+    """The members that the alerts of some monitors follow, by monitor and key; monitors without any are left out.
+
+    With them come those that are followed no longer, and of which people were told in the episode.
+    """
     found: dict[str, dict[str, Flagged]] = {}
     for names in _chunks(monitors):
-        rows = connection.execute(sa.select(alert_member).where(FOLLOWED, alert_member.c.monitor.in_(names)))
+        rows = connection.execute(sa.select(alert_member).where(alert_member.c.monitor.in_(names)))
         for row in rows:
             since = datetime.fromisoformat(row.since)
-            item = Flagged(MemberState(row.state), row.breached, since)
+            item = Flagged(MemberState(row.state), row.breached, since, row.told)
             found.setdefault(row.monitor, {})[row.member_key] = item
     return found
 
@@ -132,17 +136,18 @@ def flagged_members(connection: sa.Connection, monitors: Collection[str]) -> dic
 def write_members(connection: sa.Connection, monitor: str, changes: Sequence[MemberChange]) -> None:
     """Writes how members stand that stand otherwise than before. Those that nobody looks for any more go.
 
-    So the table holds what is followed, however long a monitor runs; what became of the others, `member_change` says.
+    One of which people were told stays until the episode is over, so that they are not told of it again. So the table
+    holds what is followed, however long a monitor runs; what became of the others, `member_change` says.
     """
     if not changes:
         return
-    over = [item for item in changes if not item.after.is_followed]
+    over = [item for item in changes if not _is_kept(item.after)]
     if over:
         this = sa.and_(alert_member.c.monitor == monitor, alert_member.c.member_key == sa.bindparam("of"))
         connection.execute(sa.delete(alert_member).where(this), [{"of": item.key} for item in over])
     dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
     insert: Any = dialect.insert(alert_member)
-    new = {name: insert.excluded[name] for name in ("state", "breached", "since")}
+    new = {name: insert.excluded[name] for name in ("state", "breached", "since", "told")}
     statement = insert.on_conflict_do_update(index_elements=["monitor", "member_key"], set_=new)
     rows = [
         {
@@ -151,12 +156,29 @@ def write_members(connection: sa.Connection, monitor: str, changes: Sequence[Mem
             "state": item.after.now.value,
             "breached": item.after.breached,
             "since": utc_text(item.after.since),
+            "told": item.after.told,
         }
         for item in changes
-        if item.after.is_followed
+        if _is_kept(item.after)
     ]
     if rows:
         connection.execute(statement, rows)
+
+
+def _is_kept(item: Flagged) -> bool:
+    return item.is_followed or item.told > 0
+
+
+def forget_told(connection: sa.Connection, monitors: Collection[str]) -> None:
+    """Takes away the members that were kept for having been told of, once the episodes of their alerts are over."""
+    for names in _chunks(monitors):
+        connection.execute(sa.delete(alert_member).where(alert_member.c.monitor.in_(names), sa.not_(FOLLOWED)))
+
+
+def forget_members(connection: sa.Connection, monitors: Collection[str]) -> None:
+    """Takes away every member that the alerts of some monitors follow: nobody will look for them."""
+    for names in _chunks(monitors):
+        connection.execute(sa.delete(alert_member).where(alert_member.c.monitor.in_(names)))
 
 
 def forget_member(connection: sa.Connection, monitor: str, key: str) -> None:

@@ -18,6 +18,9 @@ MOST_BREACHED = 100_000
 MOST_UNDECIDED = 10_000
 """Undecided members that are followed though they never breached: nothing hangs on them but the record."""
 
+LOST = (MemberState.NO_DATA, MemberState.GONE)
+"""How a member that breached stands when an evaluation looked for it and could not judge it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Flagged:
@@ -28,11 +31,17 @@ class Flagged:
     """It breached, and was not seen compliant since."""
     since: datetime
     """The slot from which on it stands so."""
+    told: int = 0
+    """The episode in which people were told that it breached and cannot be judged; 0: in none."""
 
     @property
     def is_followed(self) -> bool:
         """Whether it is looked for again."""
         return self.now is not MemberState.COMPLIANT and (self.breached or self.now is not MemberState.GONE)
+
+    def told_in(self, episode: int) -> Flagged:
+        """The same member, once people were told in an episode that it breached and cannot be judged."""
+        return replace(self, told=episode)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +71,8 @@ class Following:
     """There are breached members that are not followed one by one."""
     accepted: int = 0
     """Breached now, and somebody accepted that: counted among the breached, and no cause for an alert."""
+    lost: tuple[tuple[str, Flagged], ...] = ()
+    """Those of `undecided` and `gone` by key, as they stand now."""
 
     @property
     def unjudged(self) -> int:
@@ -101,7 +112,7 @@ def follow(
     more = made.outcome.breach > len(made.breached)
     rows = sum(item.key_text in accepted for item in made.breached) if accepted else 0
     stays = beyond and (made.outcome.breach > rows or made.outcome.no_data > 0)
-    following = _following(known, found, made, accepted)
+    following = _following(flagged, known, found, made, accepted)
     return replace(following, beyond=cut or more or stays, accepted=rows)
 
 
@@ -123,14 +134,19 @@ def _found(
 
 
 def _following(
-    known: Mapping[str, Flagged], found: Mapping[str, MemberState], made: Evaluation, accepted: Collection[str]
+    flagged: Mapping[str, Flagged],
+    known: Mapping[str, Flagged],
+    found: Mapping[str, MemberState],
+    made: Evaluation,
+    accepted: Collection[str],
 ) -> Following:
     changes = [
-        MemberChange(key, None, Flagged(now, now is MemberState.BREACH, made.slot))
+        MemberChange(key, None, Flagged(now, now is MemberState.BREACH, made.slot, _told(flagged.get(key))))
         for key, now in found.items()
         if key not in known
     ]
     counts = dict.fromkeys(MemberState, 0)
+    lost = list[tuple[str, Flagged]]()
     unseen = 0
     for key, item in known.items():
         now = found.get(key) or _looked_up(key, made.followed)
@@ -139,15 +155,24 @@ def _following(
             continue
         breached = (item.breached or now is MemberState.BREACH) and now is not MemberState.COMPLIANT
         counts[now] += item.breached and not (now is MemberState.HELD and key in accepted)
+        after = item
         if now is not item.now or breached is not item.breached:
-            changes.append(MemberChange(key, item.now, Flagged(now, breached, made.slot)))
+            after = Flagged(now, breached, made.slot, item.told)
+            changes.append(MemberChange(key, item.now, after))
+        if item.breached and now in LOST:
+            lost.append((key, after))
     return Following(
         tuple(changes),
         counts[MemberState.HELD],
         counts[MemberState.NO_DATA],
         counts[MemberState.GONE],
         unseen,
+        lost=tuple(lost),
     )
+
+
+def _told(before: Flagged | None) -> int:
+    return 0 if before is None else before.told
 
 
 def _looked_up(key: str, followed: Followed | None) -> MemberState | None:

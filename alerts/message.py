@@ -32,6 +32,9 @@ from monitors.evaluation import Counts, Evaluation, NotMade
 from trivet.clock import utc_text
 from trivet.verdicts import Severity, Verdict
 
+NEWLY_UNJUDGED_KEYS = "newly_unjudged_keys"
+"""The one place in which a message names members that its evaluation may not list."""
+
 
 @dataclass(frozen=True, slots=True)
 class Message:
@@ -75,6 +78,10 @@ class Message:
     carried: int = 0
     """Members that breached and that this evaluation could not judge; `gone` of them are not there any more."""
     gone: int = 0
+    newly_unjudged: int = 0
+    """For `changed`: those of `carried` that were not told of before."""
+    newly_unjudged_keys: tuple[Mapping[str, str | None], ...] = ()
+    """The keys of the first of them."""
     held: int = 0
     """Members that breached, are compliant, and have not recovered as far as the monitor asks."""
     judged_share: tuple[str, str] | None = None
@@ -124,6 +131,9 @@ class Message:
             for item in self.missing
         ]
         data["digest"] = self.digest.to_json() if self.digest is not None else None
+        if self.newly_unjudged:
+            keys = [dict(item) for item in self.newly_unjudged_keys]
+            data |= {"newly_unjudged": self.newly_unjudged, NEWLY_UNJUDGED_KEYS: keys}
         if self.alert:
             data |= {"alert": self.alert, "group": dict(self.group), "whole": self.whole}
         if self.event is AlertEvent.GATHERED:
@@ -153,6 +163,7 @@ class Message:
             data["accepted_until"] = tuple(data["accepted_until"]) if data["accepted_until"] else None
             data["digest"] = Digest.from_json(data["digest"]) if data["digest"] is not None else None
             data |= {name: document["data"].get(name, otherwise) for name, otherwise in _IF_ANY.items()}
+            data["newly_unjudged_keys"] = tuple(data["newly_unjudged_keys"])
             data["notices"] = tuple(_notice_of(item) for item in document["data"].get("notices", ()))
             return cls(event=AlertEvent(document["type"].removeprefix("alert.")), at=document["timestamp"], **data)
         except (KeyError, TypeError, AttributeError, ValueError) as error:
@@ -160,9 +171,17 @@ class Message:
 
 
 _GATHERED = ("notices", "by", "kinds", "is_fine", "earlier")
-_IF_ANY: Mapping[str, Any] = {"by": {}, "kinds": {}, "is_fine": False, "alert": "", "group": {}, "whole": ""}
-_GROUP = ("alert", "group", "whole")
-_DATA = tuple(name for name in Message.__dataclass_fields__ if name not in ("event", "at", *_GATHERED, *_GROUP))
+_IF_ANY: Mapping[str, Any] = {
+    "by": {},
+    "kinds": {},
+    "is_fine": False,
+    "alert": "",
+    "group": {},
+    "whole": "",
+    "newly_unjudged": 0,
+    "newly_unjudged_keys": (),
+}
+_DATA = tuple(name for name in Message.__dataclass_fields__ if name not in ("event", "at", *_GATHERED, *_IF_ANY))
 _LATER: Mapping[str, Any] = {
     "contract": "",
     "was_severity": None,
@@ -228,6 +247,8 @@ def message_of(
         was_severity=change.was_severity,
         carried=change.carried,
         gone=change.gone,
+        newly_unjudged=len(change.unjudged),
+        newly_unjudged_keys=tuple(shown_values(group_of(key)) for key in change.unjudged[:MOST_MEMBERS]),
         held=change.held,
         judged_share=change.share,
         missing=tuple(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import sqlalchemy as sa
 
@@ -24,7 +24,7 @@ from trivet.verdicts import Severity
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """A monitor that joined an outage, or left one."""
+    """A monitor that joined an outage, or left one; or that stays in it, and cannot be judged again."""
 
     made: Evaluation
     outage: Outage | None
@@ -76,7 +76,8 @@ def covered_monitors(connection: sa.Connection, names: Iterable[str]) -> dict[st
 def _settle(
     connection: sa.Connection, name: str, last: Kept, own: Sequence[Joined], covered: Sequence[str], routing: Routing
 ) -> tuple[Kept, list[Draft]]:
-    joining = [item for item in own if item.now == name]
+    joining = [item for item in own if item.now == name != item.before]
+    staying = [item for item in own if item.now == name == item.before]
     told_of = [item for item in joining if not item.silenced]
     wanted = dict.fromkeys(receiver for item in told_of for receiver in _receivers(item, routing))
     heard = told_before(connection, name, last.status.episode) if last.status.state.is_open else []
@@ -84,7 +85,9 @@ def _settle(
     severity = max((_severity(item) for item in joining), key=lambda item: item.rank, default=Severity.WARNING)
     latest = max(own, key=lambda item: item.made.slot).made
     status, change = advance_outage(last.status, latest, severity, len(covered), told_more=bool(fresh))
-    outage = next((item.outage for item in joining if item.outage is not None), None)
+    # However often the words change, it is one outage: it says what was told last.
+    told_last = sorted((*joining, *staying), key=lambda item: item.made.slot, reverse=True)
+    outage = next((replace(item.outage, name=name) for item in told_last if item.outage is not None), None)
     message = outage_message(change or _standing(status), latest, outage, covered, last.message)
     kept = Kept(status, message.to_json())
     if change is None:

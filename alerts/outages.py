@@ -7,6 +7,7 @@ having its own, silently: it leaves the outage once it was judged again, and the
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -29,6 +30,11 @@ _ANEW: Mapping[str, Any] = {
     "escalated": 0,
 }
 """How an outage stands of which nobody was reminded yet."""
+_VARYING = re.compile(
+    r"'[^']*'"  # A value, which engines quote so; names stand in double quotes.
+    r"|\b[\w-]*\d{5}[\w-]*"  # The name of a build, a digest, an address.
+    r"|\b\d[\d.,:TZ+-]*(?:\s?(?:[KMGT]i?B|bytes|ms|s)\b)?(?!\w)"  # A number, perhaps with a unit, or an instant.
+)
 _NOBODY_RAN = (SlotCause.MISSED, SlotCause.CLOCK_JUMP)
 
 
@@ -53,9 +59,17 @@ def outage_of(made: Evaluation) -> Outage | None:
         words = ""
     elif reason not in _SHARED or not words:
         return None
-    parts = "\n".join((reason.value, cause.value if cause else "", words))
+    parts = "\n".join((reason.value, cause.value if cause else "", _steady(words)))
     name = PREFIX + hashlib.sha256(parts.encode("utf-8", "backslashreplace")).hexdigest()[:16]
     return Outage(name, reason, cause, words)
+
+
+def _steady(words: str) -> str:
+    """Words without what differs each time that the same thing fails: values, process ids, sizes, names of builds.
+
+    Otherwise each telling of one failure would be an outage of its own, and leave a row behind.
+    """
+    return _VARYING.sub("#", words)
 
 
 def covered_by(before: str | None, made: Evaluation, outage: Outage | None, *, tells: bool) -> str | None:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import sqlalchemy as sa
 
 from alerts.accepting import Acceptance, acceptances_of, accepted_days
 from alerts.changes import Step
+from alerts.ending import end_alerts
 from alerts.groups import MOST_APART, MOST_GROUPS, GroupStep, advance_groups, name_of
 from alerts.keeping import (
     Kept,
     as_group,
     flagged_members,
+    forget_members,
+    forget_told,
     group_alerts,
     kept_alerts,
     record_moves,
@@ -30,6 +33,7 @@ from alerts.silencing import Silence, silences_after
 from alerts.states import AlertState
 from alerts.status import AlertChange, AlertStatus
 from alerts.telling import Told, addressed, draft_of, send
+from alerts.unwatching import OTHER_MEMBERS, is_about_members, is_reshaped
 from ledger.append import Draft, append_all
 from ledger.entries import EntryType
 from ledger.reading import entry_about
@@ -64,6 +68,12 @@ def status_of(connection: sa.Connection, monitor: str) -> AlertStatus | None:
     """How the monitor's alert stands; None before its first evaluation."""
     found = kept_alerts(connection, {monitor}).get(monitor)
     return None if found is None else found.status
+
+
+def _is_over(before: Kept | None, now: Kept) -> bool:
+    """Whether an episode of a monitor's own alert ended."""
+    was_open = before is not None and before.status.state.is_open
+    return now.group_of is None and was_open and not now.status.state.is_open
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +120,8 @@ class _Moving:
         """Moves one monitor's alert on, and those of its groups."""
         name = made.definition.id
         last = self.kept.get(name, Kept())
+        ended = self._end_unwatched(made, last)
+        last = self.kept.get(name, last)
         outage = outage_of(made)
         # Before it is known whether it fires at all: an outage speaks for whatever cannot be judged because of it.
         covered = outage is not None or (last.outage is not None and isinstance(made.outcome, NotMade))
@@ -127,10 +139,10 @@ class _Moving:
         )
         step = stepped.monitor
         if step.status is last.status:
-            return []
-        self._note(made, stepped.members)
+            return ended
+        self._note(made, stepped.members, stepped.heard)
         covering = covered_by(last.outage, made, outage, tells=step.change is not None)
-        if covering != last.outage:
+        if covering != last.outage or (covering is not None and outage is not None):
             self.joined.append(Joined(made, outage, step.status, covering, last.outage, silenced))
         tells = any(item.change or item.standing for item in (step, *(group.step for group in stepped.groups)))
         recorded = entry_about(self.connection, EntryType.EVALUATION, made.evaluation_id) if tells else None
@@ -138,7 +150,27 @@ class _Moving:
         own = _Telling(made, step, lambda change: message_of(change, made, seq, accepted, flagged), covering, name)
         self.kept[name] = Kept(step.status, self._tell(own), covering)
         told = partial(group_message, ledger_seq=seq, whole=made, accepted=accepted, flagged=flagged)
-        return [*([step.change] if step.change else []), *self._move_groups(made, stepped.groups, told)]
+        changes = [*ended, *([step.change] if step.change else [])]
+        return [*changes, *self._move_groups(made, stepped.groups, told)]
+
+    def _end_unwatched(self, made: Evaluation, last: Kept) -> list[AlertChange]:
+        """Ends the alerts about members that this evaluation, and every later one, does not look at."""
+        name = made.definition.id
+        flagged = self.flagged.get(name, {})
+        grouped = {key: item for key, item in self.kept.items() if item.group_of == name}
+        own = {item.key for item in grouped.values() if item.key and item.status.state is not AlertState.QUIET}
+        if not is_reshaped(last.status, own, flagged.keys(), made):
+            return []
+        rest = (item for key, item in flagged.items() if key not in own)
+        kept = grouped | ({name: last} if is_about_members(last.status, rest) else {})
+        ended = end_alerts(self.connection, kept, flagged, self.routing, made.finished_at, OTHER_MEMBERS)
+        # While it could not be judged the monitor's alert told of a group; nobody needs to any more.
+        self.kept |= {key: replace(item, outage=None) if item.group_of else item for key, item in ended.kept.items()}
+        self.drafts += ended.drafts
+        self.flagged[name] = {}
+        self.moved.pop(name, None)
+        forget_members(self.connection, [name])
+        return ended.changes
 
     def _move_groups(
         self, made: Evaluation, steps: Sequence[GroupStep], message: Callable[..., Message]
@@ -167,15 +199,17 @@ class _Moving:
         write_alerts(self.connection, moved, self.before)
         for name, members in self.moved.items():
             write_members(self.connection, name, list(members.values()))
+        ended = [name for name, item in moved.items() if _is_over(self.before.get(name), item)]
+        forget_told(self.connection, ended)
         append_all(self.connection, self.drafts)
 
     def _is_silenced(self, made: Evaluation, *names: str) -> bool:
         return any(item.monitor in names and item.covers(made.finished_at) for item in self.silences)
 
-    def _note(self, made: Evaluation, changes: Iterable[MemberChange]) -> None:
-        name, changed = made.definition.id, list(changes)
+    def _note(self, made: Evaluation, changed: Sequence[MemberChange], heard: Sequence[MemberChange]) -> None:
+        name = made.definition.id
         known = self.flagged.setdefault(name, {})
-        for item in changed:
+        for item in (*changed, *heard):
             known[item.key] = item.after
             self.moved.setdefault(name, {})[item.key] = item
         self.drafts += record_moves(self.connection, made, changed)

@@ -32,7 +32,7 @@ def remind(
     status, changes = last, list[AlertChange]()
     if last.muted:
         status, change = told_again(status, AlertEvent.REPEATED)
-        status = replace(status, muted=False, sent=(change.kind, change.severity))
+        status = replace(status, muted=False, sent=(change.kind, change.severity), heard=status.slot)
         changes.append(change)
     if status.state is AlertState.ACKNOWLEDGED:
         return status, tuple(changes)

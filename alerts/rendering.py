@@ -21,6 +21,7 @@ _LONGEST_SUBJECT = 200
 _LONGEST_LINE = 300
 _LONGEST_CELL = 60
 _KNOWN = frozenset(Cause)
+_MOST_NAMED = 3
 MOST_ALERTS = 25
 """Alerts of a gathered message that are shown; how many more there are is said."""
 
@@ -95,6 +96,8 @@ def _happened(message: Message) -> str:
             return f"{_about(message)}, acknowledged"
         case AlertEvent.RELEASED:
             return f"{_about(message)}, members that are gone were let go"
+        case AlertEvent.UNWATCHED:
+            return f"{_about(message)}, not watched any more"
         case AlertEvent.GATHERED:
             return _tally(message)
 
@@ -109,6 +112,18 @@ def _about(message: Message) -> str:
 
 
 def _changed(message: Message) -> str:
+    if not message.newly_unjudged:
+        return _otherwise(message)
+    keys = "; ".join(_pairs(key, inactive) for key in message.newly_unjudged_keys[:_MOST_NAMED])
+    more = ", …" if message.newly_unjudged > _MOST_NAMED else ""
+    named = f": {keys}{more}" if keys else ""
+    lost = f"{message.newly_unjudged:,} more {_was(message.newly_unjudged)} breach, now unjudged{named}"
+    is_same = (message.was, message.was_severity) == (message.kind, message.severity)
+    return lost if is_same else f"{_otherwise(message)}; {lost}"
+
+
+def _otherwise(message: Message) -> str:
+    """What a change is, but for members that cannot be judged any more."""
     if message.was is message.kind and message.was_severity is not None:
         return f"{_about(message)}, {message.severity} now and {message.was_severity} before"
     match message.kind, message.was:
@@ -140,14 +155,17 @@ def _lines(message: Message, shown: Shown) -> Iterator[str]:
     if message.monitor_count or message.monitors or message.monitor.startswith(ABOUT_OUTAGE):
         yield from _outage(message, shown)
         return
+    if message.event is AlertEvent.UNWATCHED:
+        yield f"Nothing was seen to end. The alert is over, since {visible(message.detail or 'nobody watches it')}."
+        yield "What its latest evaluation found:"
     yield _finding(message)
     if message.accepted_until is not None:
         yield _accepted(message.accepted, *message.accepted_until)
-    if message.detail:
+    if message.detail and message.event is not AlertEvent.UNWATCHED:
         yield shown(message.detail)
     if message.judged_share is not None:
         yield f"judged: {message.judged_share[1]}% of all members, before {message.judged_share[0]}%"
-    if message.event is not AlertEvent.RESOLVED:
+    if not message.event.is_end:
         yield from _carried(message)
     if message.counts and not message.alert:
         yield f"{message.counts['population']:,} members, {message.counts[Verdict.COMPLIANT]:,} of them compliant"
@@ -166,7 +184,8 @@ def _lines(message: Message, shown: Shown) -> Iterator[str]:
     yield ""
     if message.ledger_seq is not None:
         yield f"Recorded: trivet ledger show {message.ledger_seq}"
-    yield f"All members, as of now: trivet evaluate {message.monitor} --dry-run --json"
+    if message.event is not AlertEvent.UNWATCHED:
+        yield f"All members, as of now: trivet evaluate {message.monitor} --dry-run --json"
     if message.event in _WANTS_SOMEBODY:
         yield f"Take it on: trivet alerts ack {_named(message)} --owner NAME"
     if message.contract:
@@ -184,7 +203,7 @@ def _mark_of_all(message: Message) -> str:
 
 def _tally(message: Message) -> str:
     """How many alerts, and of what kinds."""
-    named = {kind.value: about for kind, about in _ABOUT.items()}
+    named = {kind.value: about for kind, about in _ABOUT.items()} | {AlertEvent.UNWATCHED.value: "not watched any more"}
     counted = ", ".join(f"{count:,} {named.get(kind, kind)}" for kind, count in message.kinds.items())
     return f"{message.title}: {counted}"
 
@@ -245,7 +264,11 @@ def _accepted(count: int, first: str, last: str) -> str:
 
 
 def _were(count: int) -> str:
-    return f"{count:,} {'was' if count == 1 else 'were'}"
+    return f"{count:,} {_was(count)}"
+
+
+def _was(count: int) -> str:
+    return "was" if count == 1 else "were"
 
 
 def _missing(message: Message, shown: Shown) -> Iterator[str]:
@@ -261,6 +284,8 @@ def _missing(message: Message, shown: Shown) -> Iterator[str]:
 def _outage(message: Message, shown: Shown) -> Iterator[str]:
     if message.event is AlertEvent.RESOLVED:
         yield "Every monitor that could not be judged was judged again."
+    elif message.event is AlertEvent.UNWATCHED:
+        yield "Nothing was seen to end. The last monitor that could not be judged was removed."
     else:
         yield _finding(message)
         if message.detail:

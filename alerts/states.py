@@ -43,6 +43,11 @@ class MemberState(StrEnum):
 class AlertEvent(StrEnum):
     """What people are told."""
 
+    @property
+    def is_end(self) -> bool:
+        """Whether the episode is over with it."""
+        return self in (AlertEvent.RESOLVED, AlertEvent.UNWATCHED)
+
     FIRED = "fired"
     CHANGED = "changed"
     """It still fires, and is about something else, or is louder or quieter, than was last told."""
@@ -57,6 +62,8 @@ class AlertEvent(StrEnum):
     """Somebody has taken it on. It is written down and not sent."""
     RELEASED = "released"
     """Somebody answers for members that breached and are not there any more. It is written down and not sent."""
+    UNWATCHED = "unwatched"
+    """It ended without having been seen to end: what it is about is not watched any more."""
     DIGEST = "digest"
     """Told once a day, about every monitor."""
     GATHERED = "gathered"

@@ -71,6 +71,10 @@ class AlertStatus:
     """What was last to be told was silenced, so that nobody knows of it."""
     sent: tuple[AlertKind, Severity] | None = None
     """Kind and severity that people last heard of in this episode."""
+    shape: str | None = None
+    """What the monitor's members were at the latest completed evaluation; None before there was one."""
+    heard: datetime | None = None
+    """The slot as of which people were told, after a silence, how everything stands; None if there was no need."""
 
     def detail_json(self) -> str:
         """What the columns of the store have no place for."""
@@ -92,6 +96,8 @@ class AlertStatus:
                 **({"let_go": True} if self.let_go else {}),
                 "muted": self.muted,
                 "sent": list(self.sent) if self.sent else None,
+                **({"shape": self.shape} if self.shape is not None else {}),
+                **({"heard": utc_text(self.heard)} if self.heard else {}),
             },
             sort_keys=True,
             separators=(",", ":"),
@@ -117,6 +123,7 @@ def detail_fields(text: str | None, kind: AlertKind | None, told: AlertKind | No
         "judged": (judged[0], judged[1]) if judged else None,
         "opened_at": datetime.fromisoformat(opened) if opened else None,
         "sent": (AlertKind(found["sent"][0]), Severity(found["sent"][1])) if found["sent"] else None,
+        "heard": datetime.fromisoformat(found["heard"]) if found.get("heard") else None,
     }
 
 
@@ -151,6 +158,8 @@ class AlertChange:
     """Of missing data: those that are told of."""
     share: tuple[str, str] | None = None
     """The judged share before and now, in percent, where its fall is told of."""
+    unjudged: tuple[str, ...] = ()
+    """For `changed`: the keys of those of `carried` that people were not told of in this episode."""
     accepted: tuple[str, ...] = ()
     """Of each breached member whose breach somebody accepted the last day for which that holds, the first one first."""
     muted: bool = False

@@ -43,7 +43,8 @@ alert = sa.Table(
     sa.Index("ix_alert_group_of", "group_of"),
 )
 
-# Members that are followed, as they stood after the latest evaluation that could say. A row goes with its member's end.
+# Members that are followed, as they stood after the latest evaluation that could say. A row goes with its member's end,
+# or, if people were told of the member, with that of the episode.
 alert_member = sa.Table(
     "alert_member",
     metadata,
@@ -55,14 +56,12 @@ alert_member = sa.Table(
     sa.Column("breached", sa.Boolean, nullable=False),
     # The slot from which on it stands so.
     sa.Column("since", sa.Text, nullable=False),
+    # The episode in which people were told that it breached and cannot be judged; 0: in none.
+    sa.Column("told", sa.BigInteger, nullable=False, server_default="0"),
 )
 
-# As text, since SQLite uses a partial index only where a query spells its condition in the same way.
-FOLLOWED = sa.text("state != 'compliant' AND (breached OR state != 'gone')")
+FOLLOWED = sa.and_(alert_member.c.state != "compliant", sa.or_(alert_member.c.breached, alert_member.c.state != "gone"))
 """Members that are looked for again."""
-
-# All of them, but for rows of stores from before those that recovered went.
-sa.Index("ix_alert_member_followed", alert_member.c.monitor, sqlite_where=FOLLOWED, postgresql_where=FOLLOWED)
 
 # How members moved from one evaluation to the next; of each move one row, which is bound.
 member_change = sa.Table(

@@ -61,7 +61,7 @@ def receivers_of(connection: sa.Connection, monitor: str, change: AlertChange, m
     if change.muted:
         return []
     before = told_before(connection, monitor, change.episode)
-    if change.event is AlertEvent.RESOLVED:
+    if change.event.is_end:
         return before
     return list(dict.fromkeys([*matched, *before]))
 
@@ -86,7 +86,22 @@ def addressed(
     rest = [name for name in receivers if name not in matched]
     groupings = _groupings_before(connection, told, rest) | groupings
     if together:
-        groupings = {name: of_one_monitor(definition) for name in receivers} | groupings
+        groupings = {name: of_one_monitor(definition.id) for name in receivers} | groupings
+    return replace(told, receivers=receivers, groupings=groupings)
+
+
+def addressed_to_those_before(connection: sa.Connection, told: Told, gathered_as: str | None) -> Told:
+    """What is told of the end of an alert whose monitor is not known any more: to those who heard of it.
+
+    Args:
+        connection: the caller's.
+        told: what.
+        gathered_as: the monitor as one message of which many groups are told; None where each is told by itself.
+    """
+    receivers = receivers_of(connection, told.monitor, told.change, ())
+    groupings = _groupings_before(connection, told, receivers)
+    if gathered_as is not None:
+        groupings = {name: of_one_monitor(gathered_as) for name in receivers} | groupings
     return replace(told, receivers=receivers, groupings=groupings)
 
 
@@ -148,6 +163,7 @@ def _more(change: AlertChange) -> dict[str, Json]:
         "carried": change.carried or None,
         "held": change.held or None,
         "gone": change.gone or None,
+        "newly_unjudged": len(change.unjudged) or None,
         "accepted": len(change.accepted) or None,
         "reasons": list(change.reasons) or None,
         "judged_share": list(change.share) if change.share else None,

@@ -24,9 +24,10 @@ from monitors.evaluation import Counts
 from trivet.clock import FixedClock
 from worker.evaluate import Evaluator, Recorded, manual_slots
 from worker.judging import UNMASKED
+from worker.migrating import upgrade_store
 from worker.scanning import judge_many, judge_together
 from worker.shipped import shipped
-from worker.stores import open_store, upgrade_store
+from worker.stores import open_store
 
 NOW = datetime(2026, 11, 30, 6, tzinfo=UTC)
 

@@ -21,7 +21,8 @@ from ledger.entries import EntryType
 from ledger.verification.verify import verify_store
 from tests.integration.servers import running_postgres
 from trivet.canonical import Json
-from worker.stores import open_store, read_only, upgrade_store
+from worker.migrating import upgrade_store
+from worker.stores import open_store, read_only
 
 ROOT = Path(__file__).parents[1]
 PAYLOAD: dict[str, Json] = {

@@ -29,8 +29,9 @@ from catalog.expressions.tree import Comparison
 from monitors.definition import MonitorDefinition, Schedule
 from trivet.clock import FixedClock
 from worker.evaluate import Evaluator
+from worker.migrating import upgrade_store
 from worker.planner import Planner
-from worker.stores import open_store, upgrade_store
+from worker.stores import open_store
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))

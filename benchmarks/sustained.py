@@ -24,7 +24,8 @@ from trivet.clock import FixedClock
 from trivet.documents import read_yaml
 from trivet.settings import load_settings
 from worker.bootstrap import Wiring
-from worker.stores import open_store, upgrade_store
+from worker.migrating import upgrade_store
+from worker.stores import open_store
 from worker.workspace import read_workspace
 
 ROOT = Path(__file__).parents[1]

@@ -14,8 +14,8 @@ from worker.backup import back_up
 from worker.backup import restore as restore_backup
 from worker.embedded import only_daemon
 from worker.grants import grants
+from worker.migrating import LATEST, store_revision, upgrade_store
 from worker.shipped import shipped
-from worker.stores import latest_revision, store_revision, upgrade_store
 
 
 @click.group()
@@ -44,13 +44,12 @@ def current(invocation: Invocation) -> int:
     wiring = invocation.wiring()
     engine = wiring.unchecked_store() if not wiring.store_is_missing() else None
     found = store_revision(engine) if engine is not None else None
-    latest = latest_revision(shipped("migrations"))
     if invocation.output.as_json:
-        invocation.output.document({"current": found, "latest": latest})
-    if found == latest:
+        invocation.output.document({"current": found, "latest": LATEST})
+    if found == LATEST:
         invocation.output.print(f"at revision {found}, which is the latest")
     else:
-        invocation.output.print(f"at revision {found or 'none'}; the latest is {latest}: run `trivet db upgrade`")
+        invocation.output.print(f"at revision {found or 'none'}; the latest is {LATEST}: run `trivet db upgrade`")
     return Exit.FINE
 
 

@@ -1,4 +1,4 @@
-"""Alembic's entry: runs migrations on the connection that `worker.stores.upgrade_store` passes.
+"""Alembic's entry: runs migrations on the connection that `worker.migrating.upgrade_store` passes.
 
 There is no alembic.ini and no offline mode: a store is only ever changed inside one transaction
 that its owner opened.
@@ -9,8 +9,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import context
 
-import worker.outcome_tables
-import worker.tables  # noqa: F401 (registers its tables)
+import worker.store_tables  # noqa: F401 (registers every table)
 from trivet.errors import UsageError
 from trivet.metadata import metadata
 

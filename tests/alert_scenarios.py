@@ -52,6 +52,7 @@ KEYS = {
     "unaccept",
     "restart",
     "told",
+    "newly",
     "state",
 }
 """Everything that a step can say."""
@@ -134,6 +135,11 @@ class Step:
         """For how long it accepts."""
         until = START + duration(self.raw["until"])
         return Term("ana", "known", self.now, until, until.date())
+
+    @property
+    def newly(self) -> list[str]:
+        """The members of which is told that they breached and cannot be judged."""
+        return _names(self.raw.get("newly"))
 
     def told(self, default: str) -> list[Told]:
         return [_told(text, default) for text in self.texts]

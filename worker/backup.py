@@ -30,8 +30,9 @@ from ledger.verification.verify import verify_store
 from trivet.canonical import Json
 from trivet.clock import utc_text
 from trivet.errors import CheckFailedError, TrivetError, UnavailableError, UsageError
+from worker.migrating import LATEST, store_revision, upgrade_store
 from worker.store_tables import store_tables
-from worker.stores import latest_revision, open_store, read_only, store_revision, upgrade_store
+from worker.stores import open_store, read_only
 
 PAYLOAD_VERSION = 1
 _CHUNK = 5_000
@@ -235,7 +236,7 @@ class _ServerTarget:
 
 
 def _copy_tables_to(store: sa.Engine, file: Path, migrations: Path) -> None:
-    if store_revision(store) != latest_revision(migrations):
+    if store_revision(store) != LATEST:
         raise UnavailableError("the store is not at this version's revision; run `trivet db upgrade`")
     target = open_store(f"sqlite:///{file}")
     upgrade_store(target, migrations)

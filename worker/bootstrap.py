@@ -47,6 +47,7 @@ from worker.history import StoreHistory
 from worker.in_force import InForce
 from worker.keys import public_keys_of, signing_key_of
 from worker.lifesign import LifeSign
+from worker.migrating import is_empty_store, revision_problem, store_revision, upgrade_store
 from worker.overdue import late_after
 from worker.planning import ON_TIME
 from worker.preparing import Prepared, prepare
@@ -59,15 +60,7 @@ from worker.resources import memory_of, threads_of
 from worker.runtime import Runtime
 from worker.sealing import Sealer
 from worker.shipped import shipped
-from worker.stores import (
-    is_empty_store,
-    open_store,
-    read_only,
-    revision_problem,
-    store_clock,
-    store_revision,
-    upgrade_store,
-)
+from worker.stores import open_store, read_only, store_clock
 from worker.watching import WatchedFiles
 from worker.workspace import CONTRACT_FILE, SOURCES_FILE, VIEWS_FOLDER, read_workspace
 

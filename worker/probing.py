@@ -15,9 +15,10 @@ import sqlalchemy as sa
 from catalog.engines.port import Engine, WarehouseMissing
 from trivet.clock import Clock
 from worker.failures import FailureLog
+from worker.migrating import revision_problem, store_revision
 from worker.processes import last_ticks, stale_after
 from worker.pulse import Pulse
-from worker.stores import read_only, revision_problem, store_revision
+from worker.stores import read_only
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,8 @@ import sqlalchemy as sa
 
 from alerts.accepting import forget_acceptances
 from alerts.keeping import ERASED_KEY, forget_group, forget_member, group_alerts
+from alerts.message import NEWLY_UNJUDGED_KEYS
+from alerts.shown import shown_values
 from alerts.states import DeliveryState
 from alerts.tables import MEMBER_CHANGE_BINDING, acceptance, alert, alert_member, member_change, outbox
 from ledger.bound_rows import Binding, BoundTable
@@ -60,11 +62,21 @@ def redact_member(store: sa.Engine, evaluation_id: str, ordinal: int, by: str, r
                 _redact_measure(connection, row, by, reason, now)
         if key is not None:
             _redact_moves(connection, evaluation_id, json.loads(key), by, reason, now)
-        told = outbox.c.payload.contains(evaluation_id, autoescape=True)
-        emptied = sa.update(outbox).where(told, outbox.c.state.in_(_SPENT)).values(payload=ERASED_MESSAGE)
+        told = [outbox.c.payload.contains(evaluation_id, autoescape=True)]
+        if key is not None:
+            told.append(_names_lost(connection, evaluation_id, json.loads(key)))
+        emptied = sa.update(outbox).where(sa.or_(*told), outbox.c.state.in_(_SPENT)).values(payload=ERASED_MESSAGE)
         kept = alert.c.message.contains(evaluation_id, autoescape=True)
         connection.execute(sa.update(alert).where(kept).values(message=None))
         return Redaction(entry, connection.execute(emptied).rowcount)
+
+
+def _names_lost(connection: sa.Connection, evaluation_id: str, key: Mapping[str, str | None]) -> sa.ColumnElement[bool]:
+    """The messages that name the member as unjudged now; their evaluation need not list it."""
+    of = sa.select(evaluation.c.monitor).where(evaluation.c.evaluation_id == evaluation_id)
+    about = json.dumps({"monitor": connection.execute(of).scalar_one()})[1:-1]
+    texts = (NEWLY_UNJUDGED_KEYS, about, json.dumps(shown_values(key)))
+    return sa.and_(*(outbox.c.payload.contains(text, autoescape=True) for text in texts))
 
 
 def redact_group(store: sa.Engine, evaluation_id: str, ordinal: int, by: str, reason: str, now: datetime) -> Redaction:

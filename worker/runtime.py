@@ -33,6 +33,7 @@ from worker.planning import ON_TIME
 from worker.processes import Daemon, mark_end, mark_tick
 from worker.stores import read_only
 from worker.troubles import Troubles
+from worker.turns import Turns
 from worker.waiting import Slot
 
 LONGEST_BATCH = timedelta(minutes=10)
@@ -91,6 +92,7 @@ class Runtime:
     process: str = field(default_factory=process_name)
     """Names this process among all that ever were."""
     troubles: Troubles = field(default_factory=Troubles)
+    turns: Turns = field(default_factory=Turns)
     look_at_files: Callable[[Definitions | None], None] | None = None
     """Tells where the workspace's files differ from what is in force."""
 
@@ -104,17 +106,21 @@ class Runtime:
             take_over(connection, process, self.clock.now())
 
     def tick(self) -> Tick:
-        """Plans what came due, ends what was begun too often, and says what is to be run."""
+        """Plans what came due, ends what was begun too often, and says what is to be run.
+
+        While another process plans it says only what is to be run, and sends no sign of life: it saw nobody plan.
+        """
         found = self.in_force.current()
         if self.look_at_files is not None:
             self.look_at_files(found)
-        passed_over = self._plan_latest(found)
+        with self.turns.taken(self.store, self.lease) as plans:
+            passed_over = self._plan_latest(found) if plans else ()
         with self.store.begin() as connection:
             now = self.clock.now()
             waiting = hand_out(connection, now, self.lease)
             if self.daemon is not None:
                 mark_tick(connection, self.daemon, now)
-        if self.life_sign is not None:
+        if self.life_sign is not None and plans:
             self.life_sign.after_tick()
         if found is None:
             return Tick((), passed_over)

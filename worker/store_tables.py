@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
+# Each registers its tables.
+import alerts.tables  # noqa: F401
+import ledger.tables  # noqa: F401
 import worker.outcome_tables
-import worker.tables  # noqa: F401 (each registers its tables)
+import worker.tables  # noqa: F401
 from trivet.metadata import metadata
 
 

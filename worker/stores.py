@@ -1,4 +1,4 @@
-"""Opening the audit store, on SQLite or PostgreSQL, and bringing it to the latest schema."""
+"""Opening the audit store, on SQLite or PostgreSQL."""
 
 from __future__ import annotations
 
@@ -6,29 +6,24 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import sqlalchemy as sa
-from alembic import command
-from alembic.config import Config
-from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
 from sqlalchemy.engine import URL, ExceptionContext, make_url
-from sqlalchemy.exc import ArgumentError, DatabaseError, OperationalError
+from sqlalchemy.exc import ArgumentError, OperationalError
 
 from trivet.clock import Clock
-from trivet.errors import CheckFailedError, InputError, InternalError, UnavailableError
+from trivet.errors import InputError, UnavailableError
 from trivet.findings import Finding
 
 _BUSY_TIMEOUT_MS = 10_000
 _PATIENCE = 30.0
 """Seconds that a writing transaction waits for its turn."""
 _POLL_MS = 50
-_CORRUPT = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 # SQLite writes beside its file even to read it, so a folder that cannot be written is no use to it.
 _ADVICE = {
     sqlite3.SQLITE_BUSY: "another process is writing to it; wait for that, then retry",
@@ -41,8 +36,8 @@ _ADVICE = {
 }
 _READS = "trivet_reads"
 # Any constant serves, as long as every process asks for the same lock.
-_MIGRATION_LOCK = 0x7472_6976_6574
 _DELIVERY_LOCK = 0x7472_6976_6575
+_PLANNING_LOCK = 0x7472_6976_6576
 
 
 def open_store(url: str, *, create: bool = True) -> sa.Engine:
@@ -103,86 +98,32 @@ def store_clock(engine: sa.Engine, machine: Clock) -> Clock:
     return StoreClock(engine) if engine.dialect.name == "postgresql" else machine
 
 
-@contextmanager
-def delivery_turn(engine: sa.Engine) -> Iterator[bool]:
+def delivery_turn(engine: sa.Engine) -> AbstractContextManager[bool]:
     """Whether no other daemon delivers from this store; none does until the end, then.
 
     The server lets go of the lock however its holder ends. On SQLite there is one daemon, which delivers in one thread.
     """
+    return _turn(engine, _DELIVERY_LOCK)
+
+
+def planning_turn(engine: sa.Engine) -> AbstractContextManager[bool]:
+    """Whether no other daemon plans the slots of this store; as for `delivery_turn`."""
+    return _turn(engine, _PLANNING_LOCK)
+
+
+@contextmanager
+def _turn(engine: sa.Engine, lock: int) -> Iterator[bool]:
     if engine.dialect.name != "postgresql":
         yield True
         return
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-        if not connection.execute(sa.select(sa.func.pg_try_advisory_lock(_DELIVERY_LOCK))).scalar_one():
+        if not connection.execute(sa.select(sa.func.pg_try_advisory_lock(lock))).scalar_one():
             yield False
             return
         try:
             yield True
         finally:
-            connection.execute(sa.select(sa.func.pg_advisory_unlock(_DELIVERY_LOCK)))
-
-
-def upgrade_store(engine: sa.Engine, migrations: Path) -> None:
-    """Runs every migration that the store lacks, in one transaction.
-
-    Raises:
-        InputError: the store was written by a later version of Trivet.
-    """
-    config = _config(migrations)
-    with engine.begin() as connection:
-        if connection.dialect.name == "postgresql":
-            connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_MIGRATION_LOCK)))
-        _refuse_unknown(config, MigrationContext.configure(connection).get_current_revision(), engine.url)
-        config.attributes["connection"] = connection
-        command.upgrade(config, "head")
-
-
-def store_revision(engine: sa.Engine) -> str | None:
-    """The revision the store is at; None before its first migration.
-
-    Raises:
-        CheckFailedError: the file is no database, or a damaged one.
-        UnavailableError: the store cannot be reached.
-    """
-    try:
-        with read_only(engine).connect() as connection:
-            return MigrationContext.configure(connection).get_current_revision()
-    except DatabaseError as error:
-        if _sqlite_code(error.orig) not in _CORRUPT:
-            raise
-        message = f"the store at {engine.url.database} is damaged: {error.orig}; restore it from a backup"
-        raise CheckFailedError(message) from error
-
-
-def is_empty_store(engine: sa.Engine) -> bool:
-    """Whether the store holds no table: it was never migrated, or is being migrated for the first time.
-
-    Raises:
-        CheckFailedError: the file is no database, or a damaged one.
-        UnavailableError: the store cannot be reached.
-    """
-    if store_revision(engine) is not None:
-        return False
-    with read_only(engine).connect() as connection:
-        return not sa.inspect(connection).get_table_names()
-
-
-def latest_revision(migrations: Path) -> str:
-    """The revision that this version of Trivet brings a store to."""
-    head = ScriptDirectory.from_config(_config(migrations)).get_current_head()
-    if head is None:
-        raise InternalError(f"{migrations} holds no migration")
-    return head
-
-
-def revision_problem(found: str | None, migrations: Path) -> str | None:
-    """Why this version does not work on a store at that revision, and what to do; None where it does."""
-    latest = latest_revision(migrations)
-    if found == latest:
-        return None
-    if _is_later(_config(migrations), found):
-        return f"at revision {found}, which a later version of Trivet made; install that one"
-    return f"at revision {found or 'none'} and this version needs {latest}; run `trivet db upgrade`"
+            connection.execute(sa.select(sa.func.pg_advisory_unlock(lock)))
 
 
 def _parsed(url: str) -> URL:
@@ -238,14 +179,15 @@ def _refuse_unusable(context: ExceptionContext) -> None:
     if engine is None or not isinstance(context.sqlalchemy_exception, OperationalError):
         return
     store, text = engine.url.render_as_string(hide_password=True), " ".join(str(error).split())
-    code = _sqlite_code(error)
+    code = sqlite_code(error)
     if code in _ADVICE:
         raise UnavailableError(f"the store {store} cannot be used: {text}; {_ADVICE[code]}") from error
     if engine.dialect.name == "postgresql":
         raise UnavailableError(f"the store {store} cannot be used: {text}") from error
 
 
-def _sqlite_code(error: BaseException | None) -> int | None:
+def sqlite_code(error: BaseException | None) -> int | None:
+    """The primary result code of SQLite that an error has, if it is one of SQLite's."""
     code = getattr(error, "sqlite_errorcode", None)
     # An extended result code keeps the primary one in its low byte.
     return None if code is None else code & 0xFF
@@ -285,28 +227,10 @@ def _got_turn(raw: Any) -> bool:
             try:
                 raw.execute("BEGIN IMMEDIATE")
             except sqlite3.OperationalError as error:
-                if _sqlite_code(error) != sqlite3.SQLITE_BUSY:
+                if sqlite_code(error) != sqlite3.SQLITE_BUSY:
                     return False
             else:
                 return True
         return False
     finally:
         raw.execute(f"PRAGMA busy_timeout={_BUSY_TIMEOUT_MS}")
-
-
-def _config(migrations: Path) -> Config:
-    config = Config()
-    # The value passes through ConfigParser, where a percent sign starts an interpolation.
-    config.set_main_option("script_location", str(migrations).replace("%", "%%"))
-    return config
-
-
-def _is_later(config: Config, revision: str | None) -> bool:
-    known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
-    return revision is not None and revision not in known
-
-
-def _refuse_unknown(config: Config, revision: str | None, url: URL) -> None:
-    if _is_later(config, revision):
-        message = f"revision {revision} of the store was written by a later version of Trivet; upgrade Trivet"
-        raise InputError([Finding(url.render_as_string(hide_password=True), None, "", message)])

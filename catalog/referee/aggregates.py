@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
-from catalog.referee.lineage import Source, sources
+from catalog.contract import Contract
+from catalog.referee.lineage import Origin, Source, origin, sources
 
 # Not sqlglot's own class of aggregates, which holds LAG and FIRST_VALUE too.
 _KINDS = (
@@ -15,6 +16,7 @@ _KINDS = (
     exp.Stddev, exp.StddevPop, exp.StddevSamp, exp.Variance, exp.VariancePop, exp.Corr, exp.LogicalAnd, exp.LogicalOr,
     exp.GroupConcat,
 )  # fmt: skip
+_NUMBERING = (exp.RowNumber, exp.Rank, exp.DenseRank, exp.Ntile)
 _PICKING = (exp.Min, exp.Max, exp.LogicalAnd, exp.LogicalOr)
 
 
@@ -113,20 +115,59 @@ def _in_window(node: exp.Expr, query: exp.Expr) -> bool:
 
 def inner_aggregates(source: Source, column: str) -> Iterator[exp.Expr]:
     """The aggregates that a column of a query is worked out of, however often it was handed on."""
-    if isinstance(source, exp.Table):
-        return
-    for branch in branches(source):
-        query = branch.expression
-        value = output_of(query, column) if branch is source else _output_at(source, branch, column)
-        if value is None:
-            continue
+    for _, value in values_behind(source, column):
         yield from (node for node in own_nodes(value) if is_aggregate(node))
-        known = sources(branch)
         for leaf in leaves(value):
-            if isinstance(leaf, exp.Column) and leaf.table in known:
-                yield from inner_aggregates(known[leaf.table], leaf.name)
-            elif isinstance(leaf, exp.Query):
+            if isinstance(leaf, exp.Query):
                 yield from (node for node in leaf.walk() if is_aggregate(node))
+
+
+def values_behind(source: Source, column: str) -> Iterator[tuple[Scope, exp.Expr]]:
+    """What each query puts out that a column is worked out of, however often it was handed on; nothing of a view."""
+    waiting, seen = [(source, column)], set[tuple[int, str]]()
+    while waiting:
+        here, name = waiting.pop()
+        if isinstance(here, exp.Table) or (id(here.expression), name.lower()) in seen:
+            continue
+        seen.add((id(here.expression), name.lower()))
+        for branch in branches(here):
+            value = output_of(branch.expression, name) if branch is here else _output_at(here, branch, name)
+            if value is None:
+                continue
+            yield branch, value
+            known = sources(branch)
+            for leaf in leaves(value):
+                if isinstance(leaf, exp.Column) and leaf.table in known:
+                    waiting.append((known[leaf.table], leaf.name))
+
+
+def properties_behind(source: Source, column: str, contract: Contract) -> Iterator[Origin]:
+    """The properties by which the values of a column are told apart, also where they only choose between others."""
+    if (found := origin(source, column, contract)) is not None:
+        yield found
+        return
+    for branch, value in values_behind(source, column):
+        known = sources(branch)
+        for inner in value.find_all(exp.Column) if not holds_aggregate(value) else ():
+            table = known.get(inner.table)
+            place = origin(table, inner.name, contract) if table is not None else None
+            if place is not None:
+                yield place
+
+
+def numbering(value: exp.Expr) -> exp.Expr | None:
+    """The first function in a value that numbers rows, so that an extreme of it counts them."""
+    return next((node for node in own_nodes(value) if isinstance(node, _NUMBERING)), None)
+
+
+def roundings(aggregate: exp.Expr) -> Iterator[exp.Expr]:
+    """What rounds an aggregate in its own query, innermost first."""
+    node = aggregate.parent
+    while node is not None and not isinstance(node, exp.Alias | exp.Query) and not is_aggregate(node):
+        whole = isinstance(node, exp.Cast) and node.to.this in exp.DataType.INTEGER_TYPES
+        if whole or isinstance(node, exp.Round | exp.Ceil | exp.Floor | exp.Trunc):
+            yield node
+        node = node.parent
 
 
 def _output_at(source: Scope, branch: Scope, column: str) -> exp.Expr | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
@@ -17,6 +18,7 @@ from catalog.referee.lineage import Source
 from catalog.referee.measured_rows import Rows, bare, rows_of, rows_within, term_text
 from catalog.referee.measures import Measures
 from catalog.referee.period_gaps import has_gap
+from catalog.referee.period_steps import guarded, is_step_back, two_at_most
 
 Places = tuple["Place", ...]
 
@@ -169,9 +171,11 @@ class Derived:
         of = self.contract.metric(metric.derivation.parts[0])
         if not isinstance(of, Metric):
             return None
+        given, guard = guarded(value)
+        value = _exact(given)
         if not metric.derivation.relative:
             pair = (value.left, value.right) if isinstance(value, exp.Sub) else None
-            return self._change(scope, pair[0], pair[1], metric, of) if pair else None
+            return self._change(scope, pair[0], pair[1], metric, of, guard) if pair else None
         pair = divided(value, never_negative=True)
         change = pair[0].unnest() if pair else None
         if pair is None or not isinstance(change, exp.Sub):
@@ -181,10 +185,16 @@ class Derived:
             size = _exact(size.this)
         elif not metric.derivation.non_negative:
             return None
-        return self._change(scope, change.left, change.right, metric, of) if size == below else None
+        return self._change(scope, change.left, change.right, metric, of, guard) if size == below else None
 
     def _change(
-        self, scope: Scope, now: exp.Expr, before: exp.Expr, metric: DerivedMetric, of: Metric
+        self,
+        scope: Scope,
+        now: exp.Expr,
+        before: exp.Expr,
+        metric: DerivedMetric,
+        of: Metric,
+        guard: exp.EQ | None,
     ) -> Places | None:
         places, lag = self._of_base(scope, _exact(now), of), _exact(before)
         window = lag if isinstance(lag, exp.Window) and isinstance(lag.this, exp.Lag) else None
@@ -202,7 +212,13 @@ class Derived:
         apart = period in place.groups and parted == place.groups - {period} and not place.choice
         here = place.scope == id(scope.expression)
         whole = here or not rows_of(scope, self.measures.grain, list(self.measures.grain.graph(scope).sources))
-        return places if apart and whole and not _skips(place, str(metric.derivation.period).lower()) else None
+        if guard is not None:
+            follows = is_step_back(guard, window, partial(self._term, scope), period, metric.derivation.by)
+        else:
+            name = str(metric.derivation.period).lower()
+            by_value = metric.derivation.by in (None, Period.DAY)
+            follows = by_value and two_at_most(place.own | place.within, name) and not _skips(place, name)
+        return places if apart and whole and follows else None
 
     def _mean(self, scope: Scope, value: exp.Expr, metric: DerivedMetric) -> Places | None:
         of = self.contract.metric(metric.derivation.parts[0])
@@ -292,10 +308,10 @@ def rounded_off(value: exp.Expr, display: MetricDisplay | None) -> exp.Expr:
 
 def may_round(digits: str | None, display: MetricDisplay | None) -> bool:
     """Whether a metric may be rounded to so many digits after the point."""
-    if display is None:
-        return True
     if digits is None or not digits.isdigit():
         return False
+    if display is None:
+        return True
     return int(digits) == display.round if display.round is not None else int(digits) >= (display.scale or 0)
 
 

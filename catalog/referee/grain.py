@@ -8,7 +8,16 @@ from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
 from catalog.contract import Contract
-from catalog.referee.aggregates import branches, holds_aggregate, is_grouped, leaves, output_names, output_of
+from catalog.referee.aggregates import (
+    branches,
+    holds_aggregate,
+    is_grouped,
+    is_picking,
+    leaves,
+    output_names,
+    output_of,
+    own_nodes,
+)
 from catalog.referee.join_graph import JoinGraph, Place, conjuncts, join_graph, literal_of
 from catalog.referee.lineage import Source, object_of, sources
 
@@ -97,17 +106,26 @@ class Grain:
         aliases: set[str] = set()
         for leaf in found:
             if isinstance(leaf, exp.Query):
-                met = {column.table for column in leaf.find_all(exp.Column)} & graph.sources.keys()
-                # A figure that does not depend on the row would be taken as often as there are rows.
-                if not met:
+                met = [column for column in leaf.find_all(exp.Column) if column.table in graph.sources]
+                # A figure is taken as often as rows ask for it: once, where what they ask by tells them apart.
+                if not self._tell_apart(graph, met):
                     return False
-                aliases |= met
+                aliases |= {column.table for column in met}
             elif leaf.table not in graph.sources or not self.once(graph.sources[leaf.table], leaf.name):
                 return False
             else:
                 aliases.add(leaf.table)
         repeaters = (self.repeater(graph, alias) for alias in sorted(aliases))
         return next((found for found in repeaters if found is not None), True)
+
+    def _tell_apart(self, graph: JoinGraph, columns: list[exp.Column]) -> bool:
+        """Whether columns are of one relation, and tell its rows apart."""
+        aliases = {column.table for column in columns}
+        if len(aliases) != 1:
+            return False
+        (alias,) = aliases
+        known = {column.name.lower() for column in columns} | {name for there, name in graph.fixed if there == alias}
+        return any(key <= known for key in self.keys(graph.sources[alias]))
 
     def joined_rows_once(self, scope: Scope) -> bool:
         """Whether what a SELECT reads are the rows of one of its relations, each once and with none put in."""
@@ -134,10 +152,10 @@ class Grain:
     def _query_keys(self, scope: Scope) -> Keys:
         query = scope.expression
         if isinstance(query, exp.SetOperation):
-            names = frozenset(output_names(query))
-            if isinstance(query, exp.Union) and not query.args.get("distinct"):
-                return ()
-            return (names,)
+            folded = (frozenset(output_names(query)),) if query.args.get("distinct") else ()
+            # What EXCEPT and INTERSECT leave are rows of the first side, with their copies if ALL is said.
+            first = scope.set_operation_scopes[:1] if not isinstance(query, exp.Union) else []
+            return (*folded, *(key for side in first for key in self.keys(side)))
         if not isinstance(query, exp.Select):
             return ()
         found = list(self._select_keys(scope, query))
@@ -181,10 +199,24 @@ class Grain:
             if distinct is not None and not self._select_keys(scope, query):
                 return False
             group = query.args.get("group")
-            return holds_aggregate(value) or (group is not None and self._kept(scope, value, group.expressions))
+            if holds_aggregate(value):
+                return self.extremes_once(scope, value)
+            return group is not None and self._kept(scope, value, group.expressions)
         if distinct is not None and not self._select_keys(scope, query):
             return not distinct.args.get("on") and self._kept(scope, value, [part.unalias() for part in query.selects])
         return self.value_once(scope, value) is True
+
+    def extremes_once(self, scope: Scope, value: exp.Expr) -> bool:
+        """Whether no row gives an extreme to several groups of a SELECT, so that extremes may be added up."""
+        graph, group = self.graph(scope), scope.expression.args.get("group")
+        used = {column.table for term in (group.expressions if group else ()) for column in term.find_all(exp.Column)}
+        for extreme in (node for node in own_nodes(value) if is_picking(node)):
+            for leaf in leaves(extreme):
+                if not isinstance(leaf, exp.Column) or (source := graph.sources.get(leaf.table)) is None:
+                    return False
+                if not self.once(source, leaf.name) or not used <= self.reach(graph, leaf.table):
+                    return False
+        return True
 
     def _kept(self, scope: Scope, value: exp.Expr, terms: list[exp.Expr]) -> bool:
         """Whether rows that are folded by `terms` hold a value once for each row that it comes from."""
@@ -227,9 +259,8 @@ class Grain:
             if len(listed) != len(names) or not self.once(side, listed[place]):
                 return False
         if not isinstance(query, exp.Union):
-            return bool(
-                self.keys(source.set_operation_scopes[0])
-            )  # What is left are rows of the first, equal ones folded.
+            # What is left are rows of the first side; without ALL, equal ones are folded.
+            return not query.args.get("distinct") or bool(self.keys(sides[0]))
         parts = branches(source)
         if not query.args.get("distinct"):
             return self.are_apart(parts)
@@ -240,9 +271,12 @@ class Grain:
     def _are_rows(self, source: Scope) -> bool:
         query = source.expression
         if isinstance(query, exp.SetOperation):
-            distinct = not isinstance(query, exp.Union) or bool(query.args.get("distinct"))
+            if query.args.get("distinct"):
+                return True
+            if not isinstance(query, exp.Union):
+                return all(self.rows_once(side) for side in source.set_operation_scopes[:1])
             parts = branches(source)
-            return distinct or (all(self.rows_once(part) for part in parts) and self.are_apart(parts))
+            return all(self.rows_once(part) for part in parts) and self.are_apart(parts)
         if not isinstance(query, exp.Select):
             return False
         return is_grouped(query) or bool(query.args.get("distinct")) or self.joined_rows_once(source)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -20,6 +21,7 @@ from catalog.expressions.tree import (
     Operand,
     PropertyRef,
 )
+from catalog.metric_records import DerivedMetric
 from catalog.referee.aggregates import (
     holds_aggregate,
     inner_aggregates,
@@ -30,6 +32,7 @@ from catalog.referee.aggregates import (
     own_aggregates,
 )
 from catalog.referee.grain import Grain
+from catalog.referee.join_graph import literal_of
 from catalog.referee.lineage import Source, object_of, origin
 from catalog.referee.statement import Statement
 
@@ -42,11 +45,12 @@ _COMMUTATIVE = ("+", "*")
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One aggregate of a statement, and the metric that it is."""
+    """One aggregate of a statement, and the metrics that it is."""
 
     scope: Scope
     aggregate: exp.Expr
-    metric: Metric | None
+    metrics: tuple[Metric, ...]
+    """Several where the contract has one aggregate under several names, and none of them is said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +59,8 @@ class Measures:
 
     contract: Contract
     grain: Grain
-    _forms: dict[str, Metric] = field(default_factory=dict)
-    _handed: dict[tuple[int, str, str], bool] = field(default_factory=dict)
+    _forms: dict[str, list[Metric]] = field(default_factory=dict)
+    _handed: dict[tuple[int, str, str, bool], bool] = field(default_factory=dict)
     """Whether a column of a query is a metric; else a chain of set operations takes twice as long for each."""
 
     def all_of(self, statement: Statement) -> Iterator[Measured]:
@@ -64,39 +68,60 @@ class Measures:
         for scope in statement.scopes:
             if isinstance(scope.expression, exp.Select):
                 for aggregate in own_aggregates(scope.expression):
-                    yield Measured(scope, aggregate, self.metric(scope, aggregate))
+                    yield Measured(scope, aggregate, self.metrics(scope, aggregate))
 
-    def metric(self, scope: Scope, aggregate: exp.Expr) -> Metric | None:
-        """The metric that an aggregate is."""
+    def metrics(self, scope: Scope, aggregate: exp.Expr) -> tuple[Metric, ...]:
+        """The metrics that an aggregate is: those that its output is named after, else all that are this aggregate."""
         if not self._forms:
-            self._forms.update({form_of(metric): metric for metric in reversed(self.contract.metrics)})
-        return next((self._forms[form] for form in self._forms_of(scope, aggregate) if form in self._forms), None)
+            for metric in self.contract.metrics:
+                self._forms.setdefault(form_of(metric), []).append(metric)
+        forms = (self._forms[form] for form in self._forms_of(scope, aggregate) if form in self._forms)
+        found = next(forms, [])
+        named = self._named(scope, aggregate, found) if len(found) > 1 else []
+        return tuple(named or found)
+
+    def _named(self, scope: Scope, aggregate: exp.Expr, metrics: list[Metric]) -> list[Metric]:
+        """Those of the metrics whose name an output bears that takes this aggregate, or that a named one is made of."""
+        query = scope.expression
+        selects = query.selects if isinstance(query, exp.Select) else []
+        outputs = [part for part in selects if any(node == aggregate for node in part.walk())]
+        names = {letters(part.alias_or_name) for part in outputs}
+        said = [item for item in self.contract.every_metric if names & {*map(letters, (item.name, *item.synonyms))}]
+        parts = {name for item in said for name in parts_of(item, self.contract)}
+        return [metric for metric in metrics if metric.name in parts]
 
     def is_metric(self, scope: Scope, aggregate: exp.Expr, metric: Metric) -> bool:
         """Whether an aggregate is that metric."""
         return form_of(metric) in self._forms_of(scope, aggregate)
 
-    def is_value(self, scope: Scope, value: exp.Expr, metric: Metric) -> bool:
-        """Whether a value is a metric: its aggregate, rounded at most, or a sum of such sums, or one handed on."""
+    def is_value(self, scope: Scope, value: exp.Expr, metric: Metric, *, exact: bool = False) -> bool:
+        """Whether a value is a metric: its aggregate, rounded once at most, or a sum of such sums, or one handed on.
+
+        An `exact` one is rounded nowhere.
+        """
         inner = value.unalias().unnest()
-        while isinstance(inner, exp.Round | exp.Window | exp.Filter):
+        while isinstance(inner, exp.Round | exp.Window | exp.Filter) or _is_double(inner):
             if isinstance(inner, exp.Window) and _is_running(inner, scope):
                 return False
+            if exact and isinstance(inner, exp.Round):
+                return False
+            exact = exact or isinstance(inner, exp.Round)
             inner = inner.this.unnest()
         graph = self.grain.graph(scope)
         if isinstance(inner, exp.Column):
             source = graph.sources.get(inner.table)
-            return source is not None and self._hands_on(source, inner.name, metric)
+            return source is not None and self._hands_on(source, inner.name, metric, exact=exact)
         if type(inner) not in (*_FUNCTIONS, exp.Count):
             return False
         if form_of(metric) in self._forms_of(scope, inner):
             return True
         column = inner.this.unnest() if isinstance(inner, exp.Sum) else None
         if isinstance(column, exp.Sum):  # A window's total of the sums of groups.
-            return self.is_value(scope, column, metric)
+            return self.is_value(scope, column, metric, exact=True)
         source = graph.sources.get(column.table) if isinstance(column, exp.Column) else None
         summed = metric.aggregate.function is AggregateFunction.SUM
-        return summed and source is not None and column is not None and self._hands_on(source, column.name, metric)
+        handed = source is not None and column is not None and self._hands_on(source, column.name, metric, exact=True)
+        return summed and handed
 
     def counted_otherwise(self, scope: Scope, aggregate: exp.Expr) -> Metric | None:
         """The metric that counts, each once, what a COUNT counts as often as it stands there."""
@@ -125,7 +150,7 @@ class Measures:
             return False
         query = known[0].expression
         if isinstance(query, exp.SetOperation):
-            return not isinstance(query, exp.Union) or bool(query.args.get("distinct"))
+            return bool(query.args.get("distinct"))
         return isinstance(query, exp.Select) and (is_grouped(query) or bool(query.args.get("distinct")))
 
     def is_count_of_values(self, scope: Scope, aggregate: exp.Expr) -> bool:
@@ -137,7 +162,7 @@ class Measures:
             return False
         source = self.grain.graph(scope).sources.get(found[0].table)
         where = origin(source, found[0].name, self.contract) if source is not None else None
-        return where is not None and self._is_no_figure(where.object_type.name, where.column)
+        return where is not None and self.is_no_figure(where.object_type.name, where.column)
 
     def is_sum_of_measures(self, scope: Scope, aggregate: exp.Expr) -> bool:
         """Whether SUM adds up what inner aggregates came to, which are judged where they stand."""
@@ -154,7 +179,8 @@ class Measures:
             for leaf in found
         )
 
-    def _is_no_figure(self, name: str, column: str) -> bool:
+    def is_no_figure(self, name: str, column: str) -> bool:
+        """Whether a property of an object type, in lower case, tells things apart and measures nothing."""
         item = self.contract.object_type(name)
         parts = item.properties if item else ()
         part = next((part for part in parts if part.name.lower() == column), None)
@@ -164,24 +190,30 @@ class Measures:
             return part.role is not PropertyRole.FACT
         return part.unit is None and part.type.kind not in (Kind.DECIMAL, Kind.DOUBLE)
 
-    def _hands_on(self, source: Source, column: str, metric: Metric) -> bool:
+    def _hands_on(self, source: Source, column: str, metric: Metric, *, exact: bool) -> bool:
         if isinstance(source, exp.Table):
             return False
-        place = (id(source.expression), column.lower(), metric.name)
+        place = (id(source.expression), column.lower(), metric.name, exact)
         if place not in self._handed:
             outputs = outputs_of(source, column.lower())
             self._handed[place] = bool(outputs) and all(
-                self.is_value(branch, value, metric) for branch, value in outputs
+                self.is_value(branch, value, metric, exact=exact) for branch, value in outputs
             )
         return self._handed[place]
 
     def _forms_of(self, scope: Scope, aggregate: exp.Expr) -> Iterator[str]:
         graph = self.grain.graph(scope)
-        if isinstance(aggregate, exp.Count) and isinstance(aggregate.this, exp.Star):
+        if self._counts_rows(aggregate):
             for alias, source in graph.sources.items():
                 item = object_of(source, self.contract) if isinstance(source, exp.Table) else None
                 if item and alias not in graph.nullable and self.grain.repeater(graph, alias) is None:
                     yield f"count({item.name})"
+            return
+        if isinstance(aggregate, exp.Count) and isinstance(key := chosen(aggregate.this), exp.Column):
+            relation = graph.sources.get(key.table)
+            found = origin(relation, key.name, self.contract) if relation is not None else None
+            if found is not None and tuple(map(str.lower, found.object_type.primary_key)) == (found.column,):
+                yield f"count({found.object_type.name})"
             return
         if isinstance(aggregate, exp.Count) and isinstance(aggregate.this, exp.Distinct):
             listed = aggregate.this.expressions
@@ -194,6 +226,13 @@ class Measures:
         argument = self._form(scope, chosen(aggregate.this, zero=isinstance(aggregate, exp.Sum)))
         if argument is not None:
             yield f"{name}({argument})"
+
+    def _counts_rows(self, aggregate: exp.Expr) -> bool:
+        """Whether an aggregate counts rows, or those of them that a CASE chooses."""
+        if isinstance(aggregate, exp.Count):
+            return isinstance(aggregate.this, exp.Star) or isinstance(chosen(aggregate.this), exp.Literal)
+        one = chosen(aggregate.this, zero=True) if isinstance(aggregate, exp.Sum) else None
+        return one is not None and one is not aggregate.this.unnest() and literal_of(one) == "1"
 
     def _is_own_type(self, scope: Scope, column: exp.Column, kind: exp.DataType) -> bool:
         source = self.grain.graph(scope).sources.get(column.table)
@@ -220,11 +259,31 @@ class Measures:
         return None
 
 
+def _is_double(value: exp.Expr) -> bool:
+    """Whether a value is cast to a double, which changes no more than the engine's own division does."""
+    return isinstance(value, exp.Cast) and value.to.this is exp.DType.DOUBLE
+
+
 def _is_running(window: exp.Window, scope: Scope) -> bool:
     """Whether a window has an order, and so other rows for each of its rows."""
     named = scope.expression.args.get("windows") or []
     same = [other for other in named if other.name.lower() == window.alias.lower()] if window.alias else []
     return bool(window.alias and not same) or any(part.args.get("order") is not None for part in (window, *same))
+
+
+def letters(name: str) -> str:
+    """A name without what only parts its words."""
+    return re.sub(r"[^0-9a-z]", "", name.lower())
+
+
+def parts_of(metric: Metric | DerivedMetric, contract: Contract) -> Iterator[str]:
+    """The names of the base metrics that a metric is made of."""
+    if isinstance(metric, Metric):
+        yield metric.name
+        return
+    for name in metric.derivation.parts:
+        if (part := contract.metric(name)) is not None:
+            yield from parts_of(part, contract)
 
 
 def form_of(metric: Metric) -> str:

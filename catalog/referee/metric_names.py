@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -10,11 +9,12 @@ from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
 from catalog.contract import Contract, Metric
-from catalog.metric_records import DerivedMetric
+from catalog.metric_records import DerivationKind, DerivedMetric
 from catalog.referee.aggregates import branches
 from catalog.referee.certified import Clause
 from catalog.referee.derived import Derived, rounded_off
-from catalog.referee.metric_words import certified_sql
+from catalog.referee.measures import letters
+from catalog.referee.metric_words import certified_sql, period_step
 from catalog.referee.statement import Objection, Statement
 
 
@@ -52,7 +52,7 @@ def misnamed(statement: Statement, derived: Derived) -> Objection | None:
     contract = derived.contract
     named = _names(contract)
     for output in outputs_of(statement):
-        metrics = named.get(_letters(output.name), [])
+        metrics = named.get(letters(output.name), [])
         if metrics:
             wrong = [_wrongly_named(output, metric, derived) for metric in metrics]
             message = None if None in wrong else wrong[0]
@@ -66,31 +66,32 @@ def misnamed(statement: Statement, derived: Derived) -> Objection | None:
 
 def _names(contract: Contract) -> dict[str, list[Metric | DerivedMetric]]:
     """The metrics of each name and synonym that is no column's; a name goes before a synonym."""
-    columns = {_letters(part) for item in contract.object_types for part in item.columns}
+    columns = {letters(part) for item in contract.object_types for part in item.columns}
     found: dict[str, list[Metric | DerivedMetric]] = {}
     for metric in contract.every_metric:
-        found.setdefault(_letters(metric.name), []).append(metric)
+        found.setdefault(letters(metric.name), []).append(metric)
     own = set(found)
     for metric in contract.every_metric:
         for synonym in metric.synonyms:
-            if (name := _letters(synonym)) not in own and metric not in found.setdefault(name, []):
+            if (name := letters(synonym)) not in own and metric not in found.setdefault(name, []):
                 found[name].append(metric)
     return {name: metrics for name, metrics in found.items() if name and name not in columns}
-
-
-def _letters(name: str) -> str:
-    """A name without what only parts its words."""
-    return re.sub(r"[^0-9a-z]", "", name.lower())
 
 
 def _wrongly_named(output: Output, metric: Metric | DerivedMetric, derived: Derived) -> str | None:
     bears = f"it bears the name of metric '{metric.name}', which is"
     if isinstance(metric, DerivedMetric):
         fits = derived.is_value(output.scope, output.value, metric)
-        return None if fits else f"{bears} {metric.derivation}, each part over the same rows"
+        if fits:
+            return None
+        if metric.derivation.kind is not DerivationKind.PERIOD_OVER_PERIOD:
+            return f"{bears} {metric.derivation}, each part over the same rows"
+        stepped = period_step(metric.derivation, derived.contract) is not None
+        rows = "the row before being that of the period before" if stepped else "of two periods that follow each other"
+        return f"{bears} {metric.derivation}, {rows}"
     if not derived.measures.is_value(output.scope, output.value, metric):
         return f"{bears} {metric.expression} of {metric.object_type}"
-    if metric.display is not None and isinstance(rounded_off(output.value.unalias(), metric.display), exp.Round):
+    if isinstance(rounded_off(output.value.unalias(), metric.display), exp.Round):
         return f"{bears} shown with other digits after the point"
     return None
 

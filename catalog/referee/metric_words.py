@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import assert_never
 
 from catalog.contract import Contract, Metric
+from catalog.datatypes import Kind
 from catalog.expressions.printing import print_operand
 from catalog.expressions.tree import AggregateFunction, Condition, Operand
-from catalog.metric_records import DerivationKind, DerivedMetric, MetricDisplay
+from catalog.metric_records import Derivation, DerivationKind, DerivedMetric, MetricDisplay
 from catalog.periods import Period
 
 
@@ -34,11 +35,25 @@ def _sql(metric: Metric | DerivedMetric, contract: Contract) -> str:
         case DerivationKind.PERIOD_OVER_PERIOD:
             before = f"lag({parts[0]}) OVER (ORDER BY {periods})"
             change = f"{parts[0]} - {before}"
-            return f"({change}) / nullif(abs({before}), 0)" if derivation.relative else change
+            figure = f"({change}) / nullif(abs({before}), 0)" if derivation.relative else change
+            step = period_step(derivation, contract)
+            asked = f"lag({periods}) OVER (ORDER BY {periods}) = {periods} - {step}"
+            return f"CASE WHEN {asked} THEN {figure} END" if step else figure
         case DerivationKind.MEAN_PER_PERIOD:
             name = derivation.parts[0]
             return f"avg({name}) over groups by {periods} of {parts[0]} AS {name}"
     assert_never(derivation.kind)
+
+
+def period_step(derivation: Derivation, contract: Contract) -> str | None:
+    """The length of a period, which guards a change; texts have none, and are held to two that follow each other."""
+    of = contract.metric(derivation.parts[0])
+    item = contract.object_type(of.object_type) if isinstance(of, Metric) else None
+    parts = item.properties if item is not None else ()
+    kind = next((part.type.kind for part in parts if part.name == derivation.period), None)
+    if derivation.by is not None or kind is Kind.DATE:
+        return f"INTERVAL 1 {derivation.by or Period.DAY}"
+    return "1" if kind is Kind.INTEGER else None
 
 
 def _bracketed(name: str, contract: Contract) -> str:

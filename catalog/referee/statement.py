@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TypeVar
 
 from sqlglot import exp
@@ -12,6 +13,7 @@ from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ParseError
 from sqlglot.optimizer.qualify import qualify
 from sqlglot.optimizer.scope import Scope, traverse_scope
+from sqlglot.schema import MappingSchema
 
 from catalog.contract import Contract
 from catalog.referee.certified import Clause, Purpose
@@ -130,7 +132,15 @@ def place_views(tree: exp.Expression, contract: Contract) -> None:
 
 
 def count_rows(tree: exp.Expression) -> None:
-    """Makes COUNT of a literal what it is, COUNT(*): a literal is nothing in no row, and NULL is no literal."""
+    """Makes COUNT of a literal what it is, COUNT(*): a literal is nothing in no row, and NULL is no literal.
+
+    COUNT_IF becomes a COUNT of what a CASE chooses.
+    """
+    for asked in list(tree.find_all(exp.CountIf)):
+        chosen = exp.Case(ifs=[exp.If(this=asked.this, true=exp.Literal.number(1))])
+        count = exp.Count(this=chosen, big_int=True)
+        count.meta.update(asked.meta)
+        asked.replace(count)
     for count in tree.find_all(exp.Count):
         if isinstance(count.this, exp.Literal | exp.Boolean) and not count.expressions:
             count.set("this", exp.Star())
@@ -145,15 +155,12 @@ def resolve(statement: Statement, contract: Contract) -> Statement | Objection:
     if statement.purpose.is_asked and (large := expands_too_far(statement.tree)) is not None:
         message = "its aliases stand for each other so often that it cannot be checked"
         return statement.objection(Clause.ONE_STATEMENT, message, large, part="")
-    views: dict[str, dict[str, dict[str, str]]] = {}
-    for item in contract.object_types:
-        namespace, _, name = item.view.rpartition(".")
-        views.setdefault(namespace, {})[name] = dict.fromkeys(item.columns, "UNKNOWN")
+    views = tuple((item.view, tuple(item.columns)) for item in contract.object_types)
     try:
         tree = qualify(
             statement.tree,
             dialect=statement.dialect,
-            schema=dict[str, object](views),
+            schema=_schema(views, statement.dialect),
             expand_stars=False,
             quote_identifiers=False,
             validate_qualify_columns=True,
@@ -164,6 +171,16 @@ def resolve(statement: Statement, contract: Contract) -> Statement | Objection:
     except Exception as error:  # As above.
         return Objection(Clause.KNOWN_COLUMNS, _first_line(error), span=_column_span(error, statement))
     return Statement(statement.purpose, statement.dialect, statement.text, tree, scopes)
+
+
+@lru_cache(maxsize=64)
+def _schema(views: tuple[tuple[str, tuple[str, ...]], ...], dialect: str) -> MappingSchema:
+    """The columns of views as names are resolved against; kept, since it takes longer to make than to use."""
+    known: dict[str, dict[str, dict[str, str]]] = {}
+    for view, columns in views:
+        namespace, _, name = view.rpartition(".")
+        known.setdefault(namespace, {})[name] = dict.fromkeys(columns, "UNKNOWN")
+    return MappingSchema(dict[str, object](known), dialect=dialect)
 
 
 def _first_line(error: Exception) -> str:

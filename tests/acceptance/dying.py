@@ -42,17 +42,17 @@ import importlib, os, signal, sys, time
 
 ONCE = {once}
 
-def befalls():
-    if ONCE is None:
+def befalls(once):
+    if once is None:
         return True
     try:
-        os.close(os.open(ONCE, os.O_CREAT | os.O_EXCL))
+        os.close(os.open(once, os.O_CREAT | os.O_EXCL))
     except FileExistsError:
         return False
     return True
 
-def end(number):
-    if befalls():
+def end(number, once=ONCE):
+    if befalls(once):
         os.kill(os.getpid(), number)
 
 def wrapped(where, name, make):
@@ -61,23 +61,23 @@ def wrapped(where, name, make):
     owner = getattr(owner, inside) if inside else owner
     setattr(owner, name, make(getattr(owner, name)))
 
-def at(where, name, number, late):
+def at(where, name, number, late, once=ONCE):
     def make(real):
         def wrapper(*given, **named):
             if not late:
-                end(number)
+                end(number, once)
             made = real(*given, **named)
             if late:
-                end(number)
+                end(number, once)
             return made
         return wrapper
     wrapped(where, name, make)
 
-def before(where, name):
-    at(where, name, signal.SIGKILL, late=False)
+def before(where, name, once=ONCE):
+    at(where, name, signal.SIGKILL, late=False, once=once)
 
-def after(where, name):
-    at(where, name, signal.SIGKILL, late=True)
+def after(where, name, once=ONCE):
+    at(where, name, signal.SIGKILL, late=True, once=once)
 
 def stopped(where, name):
     at(where, name, signal.SIGSTOP, late=False)

@@ -18,7 +18,8 @@ from tests.acceptance.files import replace_in
 from tests.integration.servers import PostgresServer, postgres
 from tests.integration.store import MIGRATIONS
 from worker.in_force import Definitions, InForce
-from worker.stores import read_only, upgrade_store
+from worker.migrating import upgrade_store
+from worker.stores import read_only
 from worker.tables import watermark
 
 __all__ = ["postgres"]

@@ -22,7 +22,8 @@ from tests.acceptance.command import ROOT, finish, start, trivet
 from tests.acceptance.daemons import QUICK, opened, rows, running, wait_for
 from tests.integration.servers import PostgresServer, postgres, running_redis
 from tests.integration.store import MIGRATIONS
-from worker.stores import read_only, upgrade_store
+from worker.migrating import upgrade_store
+from worker.stores import read_only
 from worker.tables import member
 
 __all__ = ["postgres"]

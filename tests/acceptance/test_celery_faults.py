@@ -19,11 +19,16 @@ import pytest
 import redis
 import sqlalchemy as sa
 
+from alerts.states import DeliveryState
+from alerts.tables import outbox
+from ledger.entries import EntryType
+from ledger.reading import entries
 from tests.acceptance import dying
 from tests.acceptance.command import finish, start
 from tests.acceptance.daemons import (
     QUICK,
     all_ended,
+    all_told,
     assert_each_slot_has_one_result,
     completed,
     evaluated,
@@ -39,7 +44,9 @@ from tests.acceptance.daemons import (
     slots,
     wait_for,
 )
-from tests.acceptance.files import replace_in
+from tests.acceptance.files import append_to, replace_in
+from tests.integration.mail_server import running_mail_server
+from tests.integration.receiver import running_receiver
 from tests.integration.servers import PostgresServer, RedisServer, postgres, redis_server
 from trivet.settings import load_settings
 from trivet.verdicts import SlotCause
@@ -47,6 +54,7 @@ from worker.app import make_app
 from worker.bootstrap import Wiring
 from worker.claims import MOST_ATTEMPTS
 from worker.processes import DaemonKind
+from worker.stores import read_only
 from worker.tables import SlotState, evaluation, slot
 from worker.tasks import EVALUATE_BATCH
 
@@ -107,6 +115,13 @@ class Site:
 
 @pytest.fixture
 def site(small: Path, postgres: PostgresServer) -> Iterator[Site]:
+    with topology(small, postgres) as found:
+        yield found
+
+
+@contextmanager
+def topology(small: Path, postgres: PostgresServer) -> Iterator[Site]:
+    """Beat, a broker and a store for a workspace; workers are for whoever uses it to start."""
     replace_in(small / "monitors" / "example.yaml", "every: 1h", "every: 2s")
     with ExitStack() as stack:
         url = postgres.new_store()
@@ -291,6 +306,56 @@ def test_a_message_that_is_delivered_again_while_it_is_worked_on_is_evaluated_on
 
 def _times(delivered: Path, of: Any) -> int:
     return sum(of["scheduled_for"] in line for line in delivered.read_text("utf-8").splitlines())
+
+
+RECEIVERS = """\
+receivers:
+  desk: {{webhook: {{url: '{url}', insecure: true}}}}
+  mail: {{smtp: {{host: 127.0.0.1, port: {port}, tls: none, sender: a@example.org, to: [b@example.org]}}}}
+delivery: {{first_wait: 1s, longest_wait: 1s, timeout: 1s}}
+digests: [{{at: "00:00", receiver: desk}}]
+"""
+
+
+def test_children_that_are_killed_while_they_deliver_lose_no_notice_and_no_digest(
+    small: Path, postgres: PostgresServer, tmp_path: Path
+) -> None:
+    """Once before a send and once after it at a receiver that drops what it had, and once after it where none can."""
+    died = [tmp_path / name for name in ("after desk", "before desk", "after mail")]
+    sends = ("'alerts.notifiers.webhook:WebhookNotifier', 'send'", "'alerts.notifiers.smtp:SmtpNotifier', 'send'")
+    points = ((died[0], "after", sends[0]), (died[1], "before", sends[0]), (died[2], "after", sends[1]))
+    fault = "\n".join(f"{when}({send}, {str(file)!r})" for file, when, send in points)
+    with running_receiver() as desk, running_mail_server() as mail:
+        append_to(small / "trivet.yaml", RECEIVERS.format(url=desk.url(), port=mail.port))
+        append_to(small / "monitors" / "example.yaml", "    notify: [desk, mail]\n")
+        with topology(small, postgres) as site, site.worker(fault) as worker:
+            wait_for(lambda: all(file.exists() for file in died), worker)
+            wait_for(lambda: {"reading-too-warm", "digest/desk"} <= _told(site.store) and all_told(site.store), worker)
+            found = rows(site.store, outbox)
+            site.holds(worker)
+            assert worker.poll() is None, "children ended, and not the worker"
+            with read_only(site.store).connect() as connection:
+                told = {item.subject_id: item.content() for item in entries(connection, entry_type=EntryType.DELIVERY)}
+                digests = list(entries(connection, entry_type=EntryType.DIGEST))
+    assert len(digests) == 1
+    to = {
+        name: {row["alert_key"]: row["state"] for row in found if row["receiver"] == name} for name in ("desk", "mail")
+    }
+    # Of those that were taken and not written down one came again under its key, which the receiver drops; the other
+    # is not sent again.
+    assert set(to["desk"].values()) == {DeliveryState.DELIVERED}
+    assert Counter(to["mail"].values())[DeliveryState.UNKNOWN] == 1
+    arrived = Counter(item.key for item in desk.requests if item.key in to["desk"])
+    assert arrived.keys() == to["desk"].keys()
+    assert sorted(arrived.values()) == [1] * (len(arrived) - 1) + [2]
+    mailed = Counter(str(item["Message-ID"]).strip("<>").partition("@")[0] for item in mail.mails)
+    assert {key: mailed[key] for key in to["mail"]} == dict.fromkeys(to["mail"], 1)
+    assert {key: told[key]["state"] for name in to for key in to[name]} == to["desk"] | to["mail"]
+
+
+def _told(store: sa.Engine) -> set[str]:
+    """Of what something was to be told."""
+    return {row["monitor"] for row in rows(store, outbox)}
 
 
 def test_what_takes_longer_than_its_interval_runs_once_at_a_time(site: Site) -> None:

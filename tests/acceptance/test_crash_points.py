@@ -54,7 +54,7 @@ from tests.integration.worlds import a_warehouse, assert_verifies, evaluate
 from trivet.errors import TrivetError
 from trivet.verdicts import SlotCause
 from worker.claims import MOST_ATTEMPTS
-from worker.stores import upgrade_store
+from worker.migrating import upgrade_store
 from worker.tables import SlotState, evaluation, slot
 
 __all__ = ["postgres"]

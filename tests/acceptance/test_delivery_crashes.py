@@ -33,8 +33,9 @@ from tests.integration.receiver import Receiver, running_receiver
 from tests.integration.servers import postgres
 from tests.integration.store import MIGRATIONS
 from worker.delivering import Deliverer
+from worker.migrating import upgrade_store
 from worker.processes import last_ticks
-from worker.stores import open_store, read_only, upgrade_store
+from worker.stores import open_store, read_only
 
 __all__ = ["postgres"]
 

@@ -20,10 +20,8 @@ import yaml
 
 from tests.acceptance.command import finish, obey_permissions, start, trivet
 from tests.acceptance.files import append_to, files_of, replace_in
-from worker.shipped import shipped
-from worker.stores import latest_revision
+from worker.migrating import LATEST
 
-LATEST = latest_revision(shipped("migrations"))
 CASES = Path(__file__).parents[1] / "cases" / "cli"
 MISTAKES: list[dict[str, Any]] = [
     mistake for file in sorted(CASES.glob("*.yaml")) for mistake in yaml.safe_load(file.read_text("utf-8"))

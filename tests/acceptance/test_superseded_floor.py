@@ -146,6 +146,9 @@ def test_the_alert_says_that_a_breach_cannot_be_judged_any_more_and_nothing_is_r
 
     assert _evaluated(workspace)["badge"] == "3 breaches / 3 no-data"
 
+    _told(
+        workspace, "floor_deleted_now", "SELECT payload FROM outbox WHERE monitor = 'pay-below-floor' AND ordinal = 2"
+    )
     # What a repetition or an escalation sends.
     _told(workspace, "floor_deleted", "SELECT message FROM alert WHERE monitor = 'pay-below-floor'")
     shown = trivet("alerts", "show", "pay-below-floor", "--json", at=workspace).document
@@ -155,7 +158,10 @@ def test_the_alert_says_that_a_breach_cannot_be_judged_any_more_and_nothing_is_r
         "3 breaches / 3 no-data",
         1,
     )
-    assert [item["event"] for item in shown["deliveries"]] == ["fired"]
+    assert [item["event"] for item in shown["deliveries"]] == ["changed", "fired"]
+    assert _evaluated(workspace)["badge"] == "3 breaches / 3 no-data"
+    again = trivet("alerts", "show", "pay-below-floor", "--json", at=workspace).document
+    assert len(again["deliveries"]) == 2
 
 
 def test_a_person_sees_the_cause(workspace: Path, employee: dict[str, str]) -> None:

@@ -12,10 +12,7 @@ import pytest
 
 from tests.acceptance.command import trivet
 from tests.acceptance.files import by_hand, files_of, replace_in
-from worker.shipped import shipped
-from worker.stores import latest_revision
-
-LATEST = latest_revision(shipped("migrations"))
+from worker.migrating import LATEST
 
 
 def change_warehouse(workspace: Path, sql: str) -> None:

@@ -23,8 +23,9 @@ import redis
 import sqlalchemy as sa
 
 from tests.integration.store import MIGRATIONS
+from worker.migrating import upgrade_store
 from worker.stack.folder import free_port
-from worker.stores import open_store, upgrade_store
+from worker.stores import open_store
 
 _UNPRIVILEGED = "nobody"
 _PATIENCE = 30.0

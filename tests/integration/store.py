@@ -5,7 +5,9 @@ from __future__ import annotations
 import shutil
 import sqlite3
 from contextlib import closing
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import sqlalchemy as sa
@@ -15,7 +17,8 @@ from ledger.bound_rows import collect_rows_root
 from ledger.entries import EntryType, LedgerEntry
 from trivet.canonical import canonical_json
 from worker.binding import EVALUATION_BINDING
-from worker.stores import open_store, upgrade_store
+from worker.migrating import upgrade_store
+from worker.stores import open_store
 from worker.tables import audit, evaluation, measure, member
 
 MIGRATIONS = Path(__file__).parents[2] / "migrations"
@@ -23,9 +26,20 @@ MIGRATIONS = Path(__file__).parents[2] / "migrations"
 
 def migrated_store(folder: Path) -> sa.Engine:
     """An empty store at the latest revision, in `folder`."""
-    engine = open_store(f"sqlite:///{folder / 'trivet.db'}")
-    upgrade_store(engine, MIGRATIONS)
-    return engine
+    (folder / "trivet.db").write_bytes(_migrated())
+    return open_store(f"sqlite:///{folder / 'trivet.db'}", create=False)
+
+
+@cache
+def _migrated() -> bytes:
+    """The file of an empty store: a hundred tests want one each, and the migrations take longer than most of them."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "trivet.db"
+        engine = open_store(f"sqlite:///{file}")
+        upgrade_store(engine, MIGRATIONS)
+        # The last connection that closes moves what is in the log into the file.
+        engine.dispose()
+        return file.read_bytes()
 
 
 def copied_store(engine: sa.Engine, folder: Path) -> sa.Engine:

@@ -56,6 +56,8 @@ class Stored:
     def __init__(self, scenario: Scenario, store: sa.Engine, reopen: Callable[[sa.Engine], sa.Engine]) -> None:
         self.scenario, self.store, self._reopen = scenario, store, reopen
         self._seen = 0
+        self.newly = 0
+        """Members that the latest step told of, since they breached and cannot be judged."""
         self.sent: list[tuple[str, str]] = []
         self._slots: set[tuple[str, float]] = set()
 
@@ -149,6 +151,7 @@ class Stored:
             keys = set(connection.execute(sa.select(outbox.c.alert_key)).scalars())
         new, self._seen = found[self._seen :], len(found)
         assert all(set(item["alert_keys"]) <= keys for item in new)
+        self.newly = sum(item.get("newly_unjudged", 0) for item in new)
         return [
             (
                 item["monitor_id"],
@@ -194,6 +197,7 @@ def _run(scenario: Scenario, stored: Stored, core: Core) -> None:
     for step in scenario.steps:
         expected = step.told(scenario.definition.severity.value)
         assert [told for _, told in stored.take(step)] == expected, as_json(step)
+        assert stored.newly == len(step.newly), as_json(step)
         core.take(step)
         with read_only(stored.store).connect() as connection:
             status = status_of(connection, scenario.definition.id)
@@ -201,7 +205,7 @@ def _run(scenario: Scenario, stored: Stored, core: Core) -> None:
         if status is not None:
             # Of two daemons either may be the first.
             assert replace(status, evaluation_id=core.status.evaluation_id) == core.status, as_json(step)
-        assert flagged == {key: item for key, item in core.flagged.items() if item.is_followed}, as_json(step)
+        assert flagged == core.kept(), as_json(step)
     assert shown(core.status) == scenario.end
     with read_only(stored.store).connect() as connection:
         report = verify_store(connection)
@@ -315,6 +319,24 @@ def test_five_hundred_monitors_on_one_dead_source_are_one_notice(sqlite_store: s
     assert len(row.payload) < 2_000
     assert "Not judged, 10 of 500:" in body(message, visible)
     assert len([item for item in listed if item.outage is not None]) == 500
+
+
+def test_one_outage_is_one_row_that_says_what_was_told_last(sqlite_store: sa.Engine) -> None:
+    (one,) = NAMED["two outages of one source are two episodes"].definitions.values()
+    texts = list[str]()
+    for slot, says in enumerate(["no such file", "lock is held by PID 12", "lock is held by PID 13"]):
+        with sqlite_store.begin() as connection:
+            made = [evaluation(Step({"not_made": "engine_error", "says": says}, slot), one, ())]
+            record_all(connection, made, [])
+            apply_all(connection, made, ROUTING)
+        with read_only(sqlite_store).connect() as connection:
+            (outage,) = [item for item in alerts_of(connection) if item.monitor.startswith("outage/")]
+        assert outage.message is not None
+        assert outage.message.monitor == outage.monitor
+        texts.append(str(outage.message.detail))
+    assert texts == ["no such file", "lock is held by PID 12", "lock is held by PID 13"]
+    with read_only(sqlite_store).connect() as connection:
+        assert len(connection.execute(sa.select(outbox)).all()) == 1
 
 
 def test_members_that_recovered_leave_no_rows_behind(sqlite_store: sa.Engine) -> None:

@@ -12,11 +12,13 @@ import pytest
 import sqlalchemy as sa
 
 from alerts.keeping import flagged_members
+from alerts.message import Message
 from alerts.reading import alerts_of
 from alerts.recording import apply_all, status_of
 from alerts.rendering import body
-from alerts.routing import Routing
+from alerts.routing import Routing, Target
 from alerts.states import AlertKind, AlertState
+from alerts.tables import outbox
 from alerts.wording import visible
 from catalog.contract import Contract
 from catalog.engines.duckdb_engine import DuckDBEngine
@@ -54,6 +56,8 @@ class Watch:
     text: str = CONTRACT
     hour: int = 0
     last: dict[str, Evaluation] = field(default_factory=dict)
+    first: Evaluation | None = None
+    routing: Routing = field(default_factory=Routing)
 
     def take(self, readings: Rows, floors: Rows = ()) -> None:
         self.run(fixture(a_contract(self.text), {"ontology.reading": readings, "ontology.floor": floors}))
@@ -61,11 +65,12 @@ class Watch:
     def run(self, engine: Engine) -> None:
         contract, at = a_contract(self.text), NOW + timedelta(hours=self.hour)
         self.hour += 1
-        move = partial(apply_all, routing=Routing())
+        move = partial(apply_all, routing=self.routing)
         evaluator = Evaluator(contract, engine, FixedClock(at), move)
         slots = manual_slots(some_monitors(contract, self.monitors), contract, at)
         found = [item.evaluation for item in evaluator.evaluate(slots, self.store)]
         self.last = {made.definition.id: made for made in found}
+        self.first = self.first or found[0]
 
     def stands(self, monitor: str = "m") -> tuple[AlertState, AlertKind | None, dict[str, str]]:
         """State and kind of the alert, and the state of each member that is followed, by its key's values."""
@@ -91,6 +96,7 @@ def reading(name: str, value: str | None, site: str = "north") -> dict[str, str 
 
 FIRING, QUIET, BREACH, UNJUDGED = AlertState.FIRING, AlertState.QUIET, AlertKind.BREACH, AlertKind.UNJUDGED
 OWN = "monitors: [{id: m, object: reading, breach_when: value < 0}]"
+TOLD = "monitors: [{id: m, object: reading, breach_when: value < 0, notify: [desk]}]"
 LINKED = "monitors: [{id: m, object: reading, breach_when: value < held_to.least}]"
 GROUPED = "monitors: [{id: m, object: reading, group_by: [site], breach_when: max(value) < 0}]"
 HELD = "monitors: [{id: m, object: reading, breach_when: value < 0, recover_when: value > 5}]"
@@ -261,6 +267,24 @@ def test_who_is_erased_is_not_named_by_an_alert_any_more(store: sa.Engine, tmp_p
     assert watch.stands()[:2] == (FIRING, UNJUDGED)
     watch.take([reading("R2", "1")])
     assert watch.stands()[:2] == (QUIET, None)
+
+
+def test_who_is_erased_is_not_named_as_gone_by_a_message_that_was_sent(store: sa.Engine) -> None:
+    """The evaluation by which the member vanished does not list it; its message names it."""
+    watch = Watch(store, TOLD, routing=Routing({"desk": (Target("desk"),)}))
+    watch.take([reading("SECRET-1", "-1"), reading("R2", "-1")])
+    listed = watch.last["m"].evaluation_id
+    watch.take([reading("R2", "-1")])
+    with store.begin() as connection:
+        ((payload,),) = connection.execute(sa.select(outbox.c.payload).where(outbox.c.event == "changed"))
+        assert Message.from_json(payload).newly_unjudged_keys == ({"id": "SECRET-1"},)
+        connection.execute(sa.update(outbox).values(state="delivered"))
+    assert watch.first is not None
+    ordinal = [item.key["id"] for item in watch.first.breached].index("SECRET-1") + 1
+    assert redact_member(store, listed, ordinal, "ana", "asked for it", NOW).messages == 2
+    with read_only(store).connect() as connection:
+        assert "SECRET-1" not in str(connection.execute(sa.select(outbox)).all())
+        assert verify_store(connection).damage == ()
 
 
 def test_a_dry_run_follows_nobody(store: sa.Engine) -> None:

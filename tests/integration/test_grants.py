@@ -19,9 +19,10 @@ from tests.integration.worlds import a_warehouse, evaluate
 from trivet.clock import FixedClock
 from trivet.errors import UsageError
 from worker.grants import grants
+from worker.migrating import upgrade_store
 from worker.sealing import Sealer
 from worker.store_tables import store_tables
-from worker.stores import open_store, read_only, upgrade_store
+from worker.stores import open_store, read_only
 
 
 @pytest.fixture

@@ -25,9 +25,10 @@ from trivet.documents import read_yaml
 from trivet.errors import UnavailableError
 from trivet.settings import load_settings
 from worker.bootstrap import Wiring
+from worker.migrating import upgrade_store
 from worker.processes import stale_after
 from worker.pulse import Pulse
-from worker.stores import open_store, upgrade_store
+from worker.stores import open_store
 from worker.workspace import read_workspace
 
 ROOT = Path(__file__).parents[2]

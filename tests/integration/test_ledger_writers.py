@@ -14,7 +14,8 @@ from ledger.verification.findings import Report
 from ledger.verification.verify import verify_store
 from tests.integration.servers import PostgresServer
 from tests.integration.store import MIGRATIONS
-from worker.stores import open_store, read_only, upgrade_store
+from worker.migrating import upgrade_store
+from worker.stores import open_store, read_only
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]

@@ -17,12 +17,14 @@ import pytest
 from alerts.digests import Digest, DigestMonitor, DigestNote, Standing, digest_of
 from alerts.gathered import gathered_message
 from alerts.groups import GroupAlert
+from alerts.members import Flagged
 from alerts.message import Message, digest_message, group_message, message_of, outage_message, probe_message
 from alerts.outages import outage_of
 from alerts.rendering import body, subject
 from alerts.rendering_html import html
-from alerts.states import AlertEvent, AlertKind
+from alerts.states import AlertEvent, AlertKind, MemberState
 from alerts.status import AlertChange, AlertStatus
+from alerts.unwatching import REMOVED
 from alerts.wording import inactive, visible
 from monitors.evaluation import Counts, Member, MissingKey, NotMade, key_text
 from tests.alerting import START, a_failure, a_monitor, an_evaluation, breached, undecided
@@ -100,6 +102,29 @@ def carried() -> Message:
     made = an_evaluation(2, breaches=1, no_data=1)
     carrying = replace(change(AlertEvent.CHANGED, AlertKind.BREACH, AlertKind.BREACH, 2), carried=2, gone=1, held=1)
     return message_of(replace(carrying, was_severity=Severity.WARNING), made, 13)
+
+
+def newly_unjudged() -> Message:
+    """Of four members in breach one vanished and one cannot be decided; two go on."""
+    found = ((breached(0), breached(3)), (undecided(1),))
+    made = an_evaluation(2, breaches=2, no_data=1, members=found)
+    lost = replace(change(AlertEvent.CHANGED, AlertKind.BREACH, AlertKind.BREACH, 2), carried=2, gone=1)
+    keys = (undecided(1).key_text, key_text({"employee_id": "E9 @channel https://evil.example"}))
+    flagged = {keys[0]: Flagged(MemberState.NO_DATA, True, START)}
+    return message_of(replace(lost, was_severity=Severity.CRITICAL, unjudged=keys), made, 13, flagged=flagged)
+
+
+def more_and_louder() -> Message:
+    """The same, and the severity rose; of many members the first are named."""
+    keys = tuple(undecided(number).key_text for number in range(12))
+    lost = replace(change(AlertEvent.CHANGED, AlertKind.BREACH, AlertKind.BREACH, 2), carried=12, unjudged=keys)
+    return message_of(replace(lost, was_severity=Severity.WARNING), an_evaluation(2, breaches=1, no_data=12), 13)
+
+
+def unwatched() -> Message:
+    """A monitor was removed while members breached."""
+    over = replace(carried(), event=AlertEvent.UNWATCHED, was=None, was_severity=None, detail=REMOVED)
+    return replace(over, held=0, gone=0)
 
 
 def missing_rows() -> Message:
@@ -236,6 +261,8 @@ def gathered() -> Message:
         named(resolved_breach(), "super"),
         named(carried(), "bonus"),
         named(beside_accepted(), "known"),
+        named(newly_unjudged(), "lost"),
+        named(unwatched(), "left"),
         fired_group(),
     ]
     return gathered_message({"owner": "payroll-ops", "labels.site": ""}, notices, START)
@@ -264,6 +291,9 @@ MESSAGES: dict[str, Callable[[], Message]] = {
         resolved_no_data,
         hostile_data,
         carried,
+        newly_unjudged,
+        unwatched,
+        more_and_louder,
         missing_rows,
         escalated,
         flapping,

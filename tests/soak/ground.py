@@ -22,7 +22,7 @@ from tests.acceptance.daemons import QUICK, kill, opened, stop
 from tests.acceptance.files import replace_in
 from tests.integration.servers import PostgresServer, running_postgres
 from tests.integration.store import MIGRATIONS
-from worker.stores import upgrade_store
+from worker.migrating import upgrade_store
 
 Counts: TypeAlias = tuple[int, int, int, int]
 """Population, breach, no_data, compliant."""

@@ -42,7 +42,7 @@ class Run:
     def take(self, word: str, slot: int) -> AlertChange | None:
         moved = advance(self.status, self.evaluation(word, slot), self.flagged, accepted=self.accepted)
         self.status = moved.status
-        self.flagged |= {item.key: item.after for item in moved.members}
+        self.flagged |= {item.key: item.after for item in (*moved.members, *moved.heard)}
         return moved.change
 
     def evaluation(self, word: str, slot: int) -> Evaluation:
@@ -90,7 +90,7 @@ class GroupRun(Run):
         self.flagged = seen
         moved = advance_groups(self.status, list(self.groups.values()), made, self.flagged, most=self.most)
         self.status = moved.monitor.status
-        self.flagged |= {item.key: item.after for item in moved.members}
+        self.flagged |= {item.key: item.after for item in (*moved.members, *moved.heard)}
         self.groups |= {item.alert.key: item.alert for item in moved.groups}
         ended = [item for item in moved.groups if item.step.change and item.step.change.event is AlertEvent.RESOLVED]
         self.resolved = {item.alert.key for item in ended}
@@ -114,6 +114,8 @@ class Oracle:
     def __init__(self, alert: bool, tolerate: int, fires: int, clears: int) -> None:
         self.alert, self.tolerate, self.fires, self.clears = alert, tolerate, fires, clears
         self.suspects: set[str] = set()
+        self.heard: set[str] = set()
+        """Members that were in a message as ones that breached and cannot be judged, in this episode."""
         self.told: str | None = None
         self.run = self.calm = 0
 
@@ -137,7 +139,19 @@ class Oracle:
             return ("no_data" if self.alert or self.told == "no_data" else None), self.alert, False
         return None, False, True
 
+    def lost(self, word: str, letters: str) -> set[str]:
+        """Members that breached, and of which the evaluation says this."""
+        return {name for name, letter in zip(MEMBERS, word, strict=True) if letter in letters} & self.suspects
+
     def take(self, word: str) -> tuple[str, str] | None:
+        told = self._take(word)
+        if told is None or told[0] == "resolved":
+            self.heard = self.heard if self.told else set()
+        else:
+            self.heard |= self.lost(word, "ng")
+        return told
+
+    def _take(self, word: str) -> tuple[str, str] | None:
         about, loud, calm = self.judge(word)
         if calm:
             self.run, self.calm = 0, self.calm + 1
@@ -156,6 +170,9 @@ class Oracle:
         if self.told is None:
             self.told = about
             return "fired", about
+        missing_is_told = self.alert and word.count("n") > self.tolerate and self.run >= self.fires
+        if about == self.told == "breach" and self.lost(word, "gn" if missing_is_told else "g") - self.heard:
+            return "changed", about
         if about == self.told or (self.run < self.fires and not (about == "breach" and self.told != "no_data")):
             return None
         self.told = about

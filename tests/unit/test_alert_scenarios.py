@@ -100,8 +100,14 @@ class Core:
         accepted = in_force(self.accepted, made)
         moved = advance(self.status, made, self.flagged, muted=self._is_silenced(step), accepted=accepted)
         self.status = moved.status
-        self.flagged |= {item.key: item.after for item in moved.members}
+        self.flagged |= {item.key: item.after for item in (*moved.members, *moved.heard)}
+        self.flagged = self.kept()
         return moved.change
+
+    def kept(self) -> dict[str, Flagged]:
+        """The members that must outlive a process: those that are followed, or were told of in this episode."""
+        is_open = self.status.state.is_open
+        return {key: item for key, item in self.flagged.items() if item.is_followed or (is_open and item.told)}
 
     def _is_silenced(self, step: Step) -> bool:
         return self.silenced_until is not None and step.now < self.silenced_until
@@ -112,8 +118,9 @@ def test_the_core_tells_what_the_scenario_says(scenario: Scenario) -> None:
     core = Core(scenario)
     default = scenario.definition.severity.value
     for step in scenario.steps:
-        told = [Told.of(change) for change in core.take(step)]
-        assert told == step.told(default), as_json(step)
+        changes = core.take(step)
+        assert [Told.of(change) for change in changes] == step.told(default), as_json(step)
+        assert [letter(key) for change in changes for key in change.unjudged] == step.newly, as_json(step)
         if "state" in step.raw:
             assert shown(core.status) == step.raw["state"], as_json(step)
     assert shown(core.status) == scenario.end
@@ -188,7 +195,7 @@ class Groups:
         if moved.monitor.status is not self.status:
             self.covered = {item.alert.key for item in moved.groups} if "not_made" in step.raw else set()
         self.status = moved.monitor.status
-        self.flagged |= {item.key: item.after for item in moved.members}
+        self.flagged |= {item.key: item.after for item in (*moved.members, *moved.heard)}
         if moved.monitor.change:
             yield self.definition.id, Told.of(moved.monitor.change)
         for item in moved.groups:

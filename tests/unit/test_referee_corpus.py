@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 
+from catalog.contract import Contract
 from catalog.referee.certified import Purpose
 from catalog.referee.certify import certify
 from catalog.referee.decisions import Allowed, decision_word
-from tests.unit.test_referee import CERTIFIED, ROOT, cases
+from tests.unit.test_referee import CERTIFIED, ROOT, cases, read_contract
 
 CORPUS = cases("corpus")
+CLINIC = read_contract("clinic.yaml")
 EVERY = [*cases("attacks"), *CORPUS]
 ATTACKS = [case for case in EVERY if case["must"] != "allow"]
 
@@ -27,8 +29,16 @@ def test_each_statement_comes_to_what_it_must_by_the_clause_that_it_names(must: 
     assert wrong == {}
 
 
-def judged(case: dict[str, Any]) -> tuple[str, str | None]:
-    decision = certify(case["sql"], CERTIFIED, Purpose.QUESTION)
+def test_statements_over_another_contract_come_to_what_they_must_by_the_clause_that_they_name() -> None:
+    wrong = {}
+    for case in cases("clinic"):
+        if (found := judged(case, CLINIC)) != (case["must"], case["clause"]):
+            wrong[case["id"]] = found
+    assert wrong == {}
+
+
+def judged(case: dict[str, Any], contract: Contract = CERTIFIED) -> tuple[str, str | None]:
+    decision = certify(case["sql"], contract, Purpose.QUESTION)
     clause = None if isinstance(decision, Allowed) else decision.objection.clause
     return decision_word(decision).lower(), clause
 

@@ -6,7 +6,7 @@ import pytest
 
 from catalog.referee.certified import Clause
 from tests.unit.refereeing import allowed, objection
-from tests.unit.test_referee import CERTIFIED
+from tests.unit.test_referee import CERTIFIED, read_contract
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_an_objection_tells_the_certified_way_where_there_is_one(sql: str, sugge
 
 def test_an_objection_to_a_measure_tells_the_metrics_and_to_a_reading_its_filters() -> None:
     assert objection("SELECT count(*) AS n FROM ontology.customers", CERTIFIED).suggestion == (
-        "customer_count = count_distinct(customer_id)"
+        "count(DISTINCT customer_id) AS customer_count"
     )
     found = objection("SELECT order_id FROM ontology.orders o WHERE legal_entity = 'US'", CERTIFIED)
     assert (found.suggestion, found.text) == ("o.fiscal_period = '...'", "ontology.orders AS o")
@@ -119,9 +119,67 @@ def test_a_suggestion_for_a_name_is_certified_itself() -> None:
 def test_an_average_without_a_metric_is_told_the_means_and_ratios_over_its_view() -> None:
     found = objection(f"SELECT avg(net_amount) AS n FROM ontology.orders WHERE {_HELD}", CERTIFIED)
     assert found.suggestion is not None
-    assert "revenue_per_order = round(sum(net_amount) / nullif(count(DISTINCT order_id), 0), 2)" in found.suggestion
+    assert "round(sum(net_amount) / nullif(count(DISTINCT order_id), 0), 2) AS revenue_per_order" in found.suggestion
 
 
 def test_what_is_counted_below_its_grain_is_told_to_count_it_once() -> None:
     found = objection("SELECT count(order_id) AS n FROM ontology.order_lines", CERTIFIED)
     assert (found.clause, found.suggestion) == (Clause.REQUIRED_GRAIN, "count(DISTINCT order_id)")
+
+
+CLINIC = read_contract("clinic.yaml")
+
+
+@pytest.mark.parametrize(
+    ("sql", "message", "suggestion"),
+    [
+        (
+            "SELECT sample_id FROM gov.samples WHERE dose > limit_dose",
+            "it puts mg/L and ug/L together, which SQL does not convert",
+            "samples.dose * 1000, which is in ug/L",
+        ),
+        (
+            "SELECT sum(charge) + sum(deposit) AS n FROM gov.visits WHERE fiscal_year = 'FY2025'",
+            "it puts USD and EUR together: currencies are never converted",
+            None,
+        ),
+        (
+            "SELECT sum(charge) * 1.1 AS n FROM gov.visits WHERE fiscal_year = 'FY2025'",
+            "a metric is not changed by a figure that the statement brings along",
+            "SUM(visits.charge)",
+        ),
+        (
+            "SELECT sum(charge) / greatest(count(*), 1) AS n FROM gov.visits WHERE fiscal_year = 'FY2025'",
+            "no figure of the statement's own stands in a metric's place",
+            "NULLIF(COUNT(*), 0)",
+        ),
+        (
+            "SELECT sum(used) AS n FROM gov.occupancy",
+            "'used' is semi_additive: group by day, or hold it to one literal",
+            None,
+        ),
+        (
+            "SELECT h.city FROM gov.visits v JOIN gov.houses h ON h.house_code = v.ward_code",
+            "the contract has no link between houses and visits; both are linked to wards",
+            None,
+        ),
+        (
+            "SELECT count(*) AS n FROM gov.patients p LEFT JOIN gov.visits v ON v.patient_id = p.patient_id",
+            "COUNT(*) also counts the rows that an outer join puts in where it finds none",
+            "COUNT(v.visit_id)",
+        ),
+        (
+            "SELECT count(*) AS visits_by_month FROM gov.visits WHERE fiscal_year = 'FY2025'",
+            "it bears the name of metric 'visits_by_month', which is period_over_period of visit_count by month of"
+            " admitted_on, the row before being that of the period before",
+            "CASE WHEN lag(date_trunc('month', admitted_on)) OVER (ORDER BY date_trunc('month', admitted_on))"
+            " = date_trunc('month', admitted_on) - INTERVAL 1 month"
+            " THEN count(*) - lag(count(*)) OVER (ORDER BY date_trunc('month', admitted_on)) END AS visits_by_month",
+        ),
+    ],
+)
+def test_an_objection_says_what_is_wrong_and_how_it_is_said_instead(
+    sql: str, message: str, suggestion: str | None
+) -> None:
+    found = objection(sql, CLINIC)
+    assert (found.message, found.suggestion) == (message, suggestion)

@@ -18,12 +18,14 @@ from catalog.referee.aggregates import (
     leaves,
     own_aggregates,
     own_nodes,
+    roundings,
 )
 from catalog.referee.certified import Clause
 from catalog.referee.grain import Grain
 from catalog.referee.join_graph import JoinGraph, join_graph
 from catalog.referee.lineage import Origin, origin
 from catalog.referee.measures import Measures
+from catalog.referee.meeting_units import Units
 from catalog.referee.statement import Objection, Statement
 from catalog.referee.summed import Added, Sums
 
@@ -31,7 +33,8 @@ from catalog.referee.summed import Added, Sums
 def additivity(statement: Statement, contract: Contract) -> Objection | None:
     """No sum of rates, none of balances over time, no sum or average of identifiers, averages or distinct counts.
 
-    What a metric says of itself counts as what a property does.
+    What a metric says of itself counts as what a property does. Amounts of two units are not put together either: not
+    added, not compared, and not one in the place of the other.
     """
     grain = Grain(contract)
     measures, sums = Measures(contract, grain), Sums(grain)
@@ -44,9 +47,13 @@ def additivity(statement: Statement, contract: Contract) -> Objection | None:
                 continue
             fault = _reaggregated(aggregate, graph) or _summed(aggregate, graph, contract)
             fault = fault or _over_time(aggregate, scope, sums, contract)
-            fault = fault or _measured(aggregate, scope, sums, measures)
+            fault = fault or _measured(aggregate, scope, sums, measures) or _extremes(aggregate, graph, contract)
             if fault is not None:
                 return statement.objection(Clause.ADDITIVITY, fault, aggregate)
+    units = Units(contract)
+    for scope in statement.scopes:
+        for found in units.meetings(scope):
+            return statement.objection(Clause.ADDITIVITY, found.message, found.node, suggestion=found.suggestion)
     return None
 
 
@@ -55,9 +62,21 @@ def _reaggregated(aggregate: exp.Expr, graph: JoinGraph) -> str | None:
     for inner in _inner(aggregate, graph):
         if _divides(inner):
             return f"{name} of a ratio says nothing about the rows; divide the sums instead"
+        if any(True for _ in roundings(inner)):
+            return f"{name} of rounded figures adds up what rounding left out; round once, at the end"
         if not (is_picking(inner) or isinstance(inner, exp.Sum | exp.Count | exp.CountIf)) or is_distinct(inner):
             words = type(inner).__name__.upper() + ("(DISTINCT)" if is_distinct(inner) else "")
             return f"{name} of {words} says nothing about the rows; take it over the rows themselves"
+    return None
+
+
+def _extremes(aggregate: exp.Expr, graph: JoinGraph, contract: Contract) -> str | None:
+    """An extreme of each row is that row's value: summed, it would be a measure that no metric certifies."""
+    name = type(aggregate).__name__.upper()
+    for inner in _inner(aggregate, graph) if contract.metrics else ():
+        if is_picking(inner):
+            words = type(inner).__name__.upper()
+            return f"{name} of {words} is a measure of its own, and no metric of the contract"
     return None
 
 
@@ -106,7 +125,7 @@ def _over_time(aggregate: exp.Expr, scope: Scope, sums: Sums, contract: Contract
     for found in sums.added(scope, aggregate) if isinstance(aggregate, exp.Sum) else ():
         part = next((part for part in found.object_type.properties if part.name.lower() == found.column), None)
         if part is not None and part.additivity is Additivity.SEMI_ADDITIVE and not _at_one_time(found, contract):
-            return f"'{part.name}' is semi_additive: group by its date, or ask for one date"
+            return f"'{part.name}' is semi_additive: {_one_time(found, contract)}"
     return None
 
 
@@ -121,9 +140,17 @@ def _measured(aggregate: exp.Expr, scope: Scope, sums: Sums, measures: Measures)
             return f"metric '{metric.name}' is non_additive: what groups come to is not summed again"
         if metric.additivity is Additivity.SEMI_ADDITIVE:
             added = [found for found in sums.added(scope, aggregate) if found.object_type.name == metric.object_type]
-            if not all(_at_one_time(found, measures.contract) for found in added):
-                return f"metric '{metric.name}' is semi_additive: group by its date, or ask for one date"
+            late = next((found for found in added if not _at_one_time(found, measures.contract)), None)
+            if late is not None:
+                return f"metric '{metric.name}' is semi_additive: {_one_time(late, measures.contract)}"
     return None
+
+
+def _one_time(found: Added, contract: Contract) -> str:
+    """What is to be done, so that it is summed at one time."""
+    times = [name for name in sorted(time_keys(found.object_type, contract)) if name.lower() not in found.held]
+    named = " and ".join(times)
+    return f"group by {named}, or hold it to one literal" if times else "it is not summed where no key is a date"
 
 
 def _at_one_time(found: Added, contract: Contract) -> bool:

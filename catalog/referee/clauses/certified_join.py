@@ -77,6 +77,9 @@ def _joins(
                 return
             others |= named - {alias}
             pairs.append(pair)
+        if (apart := _unlinked(select, join, contract)) is not None:
+            yield statement.objection(Clause.CERTIFIED_JOIN, apart, join)
+            return
         yield _link_or_objection(statement, join, pairs if len(others) == 1 else [], contract, suggestion)
         before.add(alias)
 
@@ -150,6 +153,26 @@ def _pair(
     here = origin(inside[alias], near.name, contract)
     there = origin(outside[far.table], far.name, contract)
     return KeyPair(here, there) if here and there else None
+
+
+def _unlinked(select: exp.Select, join: exp.Join, contract: Contract) -> str | None:
+    """That no link leads from a view to any view before it, where all of them are views."""
+    met = [object_of(item, contract) if isinstance(item, exp.Table) else None for item in items(select)]
+    place = next(place for place, item in enumerate(items(select)) if item is join.this)
+    far, before = met[place], met[:place]
+    names = [item.name for item in before if item is not None]
+    if far is None or len(names) < len(before):
+        return None
+    linked = {frozenset((link.source, link.target)) for link in contract.link_types}
+    if any(frozenset((far.name, name)) in linked for name in names):
+        return None
+    between = [
+        item.name
+        for item in contract.object_types
+        if {frozenset((item.name, far.name)), frozenset((item.name, names[0]))} <= linked
+    ]
+    way = f"; both are linked to {' and to '.join(between)}" if between and len(names) == 1 else ""
+    return f"the contract has no link between {far.name} and {' or '.join(names)}{way}"
 
 
 def _suggestion(select: exp.Select, join: exp.Join, contract: Contract) -> str | None:

@@ -10,6 +10,7 @@ from sqlglot.optimizer.scope import Scope
 from sqlglot.optimizer.simplify import simplify
 
 from catalog.contract import Contract
+from catalog.referee.arbitrary_rows import arbitrary_rows
 from catalog.referee.certified import Clause
 from catalog.referee.lineage import Source, owner, sources
 from catalog.referee.statement import Objection, Statement
@@ -18,13 +19,16 @@ from catalog.referee.statement import Objection, Statement
 def governed_source(statement: Statement, contract: Contract) -> Objection | None:
     """Every output column depends on a governed column, or counts governed rows.
 
-    A label that a CASE chooses over a governed column does; a CASE that always chooses the same does not.
+    A label that a CASE chooses over a governed column does; a CASE that always chooses the same does not. What is
+    worked out of rows is worked out of the same rows each time: no place in an order that is not stated picks them.
     """
     tracer = _Tracer({id(scope.expression): scope for scope in statement.scopes})
     for scope, value in tracer.outputs(statement.tree):
         if not tracer.is_data(value, scope):
             message = "an output column is not read from a governed view"
             return statement.objection(Clause.GOVERNED_SOURCE, message, value.unalias())
+    for part, message in arbitrary_rows(statement.tree):
+        return statement.objection(Clause.GOVERNED_SOURCE, message, part)
     return None
 
 

@@ -51,8 +51,9 @@ def _required(statement: Statement, contract: Contract) -> dict[str, set[str]]:
     required = {item.name: set(item.mandatory_filters) for item in contract.object_types if item.mandatory_filters}
     if any(metric.mandatory_filters for metric in contract.metrics):
         for found in Measures(contract, Grain(contract)).all_of(statement):
-            if found.metric is not None and found.metric.mandatory_filters:
-                required.setdefault(found.metric.object_type, set()).update(found.metric.mandatory_filters)
+            for metric in found.metrics:
+                if metric.mandatory_filters:
+                    required.setdefault(metric.object_type, set()).update(metric.mandatory_filters)
     return required
 
 
