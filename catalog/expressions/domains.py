@@ -12,6 +12,7 @@ from catalog.expressions.ranges import ANY, Domain
 from catalog.expressions.tree import (
     TESTS,
     Aggregate,
+    AggregateFunction,
     BaselineRef,
     Call,
     Change,
@@ -38,6 +39,16 @@ _CALLS = {
     Function.DAY_OF: _DATE,
     Function.ABS: Domain(Fraction(0)),
     **dict.fromkeys(TESTS, _BOOLEAN),
+}
+
+
+_SHARE = Domain(Fraction(0), _ONE)
+_FIGURES = {
+    AggregateFunction.COUNT: Domain(Fraction(0), _LAST, _ONE),
+    # Without any input it is undecided, and not 0.
+    AggregateFunction.COUNT_DISTINCT: Domain(_ONE, _LAST, _ONE),
+    AggregateFunction.SHARE: _SHARE,
+    AggregateFunction.NULL_SHARE: _SHARE,
 }
 
 
@@ -70,6 +81,10 @@ def can_be(operand: Operand, value: Fraction | str) -> bool:
 
 
 def _property_domain(declared: Property) -> Domain:
+    # A figure of a group is a property under its printed text, as no other property is named.
+    function, is_figure, _ = declared.name.partition("(")
+    if is_figure and function in _FIGURES:
+        return _FIGURES[AggregateFunction(function)]
     # A bound decides wherever its interval does, and that can lie beyond all values of the type.
     return ANY if declared.censored is not None else _type_domain(declared.type)
 
