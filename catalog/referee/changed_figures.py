@@ -12,7 +12,7 @@ from catalog.referee.aggregates import inner_aggregates, is_aggregate, leaves, o
 from catalog.referee.grain import Grain
 from catalog.referee.join_graph import literal_of
 
-SCALES = frozenset({"1", "10", "100", "1000", "1000000", "1000000000"})
+SCALES = frozenset({"1", "10", "100", "1000", "1000000", "1000000000", "0.1", "0.01", "0.001", "0.000001"})
 """By what a figure may be multiplied or divided: it stays the same figure, in per cent, thousands or millions."""
 
 _BESIDE = "a metric is not changed by a figure that the statement brings along"
