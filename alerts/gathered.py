@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 from alerts.message import Message
 from alerts.states import AlertEvent, AlertKind
@@ -16,6 +17,7 @@ MOST_LISTED = 200
 """Alerts that a message lists, the loudest first; of what kinds there are how many is said of all."""
 _OTHER = "other"
 _ENDS = (AlertEvent.UNWATCHED.value, AlertEvent.RESOLVED.value)
+_WITHOUT_MEMBERS: Mapping[str, Any] = {"members": (), "missing": (), "newly_unjudged_keys": (), "detail": None}
 
 
 def gathered_message(by: Mapping[str, str], notices: Sequence[Message], now: datetime) -> Message:
@@ -33,7 +35,7 @@ def gathered_message(by: Mapping[str, str], notices: Sequence[Message], now: dat
     for item in notices:
         before = latest.pop(item.name, None)
         earlier = (*before.earlier, before.event) if before is not None else ()
-        latest[item.name] = replace(item, members=(), missing=(), detail=None, earlier=earlier)
+        latest[item.name] = replace(item, **_WITHOUT_MEMBERS, earlier=earlier)
     alerts = sorted(latest.values(), key=_place)
     open_ones = [item.severity for item in alerts if item.event is not AlertEvent.RESOLVED]
     kinds = Counter(_kind(item) for item in alerts)

@@ -116,7 +116,8 @@ def _changed(message: Message) -> str:
         return _otherwise(message)
     keys = "; ".join(_pairs(key, inactive) for key in message.newly_unjudged_keys[:_MOST_NAMED])
     more = ", …" if message.newly_unjudged > _MOST_NAMED else ""
-    lost = f"{message.newly_unjudged:,} more {_was(message.newly_unjudged)} breach, now unjudged: {keys}{more}"
+    named = f": {keys}{more}" if keys else ""
+    lost = f"{message.newly_unjudged:,} more {_was(message.newly_unjudged)} breach, now unjudged{named}"
     is_same = (message.was, message.was_severity) == (message.kind, message.severity)
     return lost if is_same else f"{_otherwise(message)}; {lost}"
 

@@ -48,3 +48,25 @@ def test_what_is_in_force_is_escalated_once(
         clock = FixedClock(NOW + timedelta(minutes=minutes))
         remind(any_store, InForce(any_store), ROUTING, clock)
         assert sent(any_store) == (told if minutes > 30 else [])
+
+
+HOURLY = "monitors: [{id: a-own, object: reading, breach_when: value < 0, notify: [duty], schedule: {every: 1h}}]"
+
+
+def test_the_alert_of_a_monitor_that_was_removed_ends_at_the_next_tick_and_is_told_once(
+    any_store: sa.Engine, tmp_path: Path
+) -> None:
+    processes = Processes(any_store, FixedClock(NOW), a_warehouse(tmp_path))
+    processes.publish(HOURLY)
+    processes.run(processes.tick(hours=1))
+    move = partial(apply_all, routing=ROUTING)
+    contract, known = a_contract(), InForce(any_store)
+    judged = Evaluator(contract, DuckDBEngine(processes.warehouse), processes.clock, move)
+    list(judged.evaluate(manual_slots(some_monitors(contract, HOURLY), contract, processes.clock.now()), any_store))
+    remind(any_store, known, ROUTING, processes.clock)
+    assert sent(any_store) == [("fired", "duty")]
+    processes.publish(OTHERS)
+    for _ in range(2):
+        processes.later(minutes=1)
+        remind(any_store, known, ROUTING, processes.clock)
+        assert sent(any_store) == [("fired", "duty"), ("unwatched", "duty")]

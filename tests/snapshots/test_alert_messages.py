@@ -261,6 +261,8 @@ def gathered() -> Message:
         named(resolved_breach(), "super"),
         named(carried(), "bonus"),
         named(beside_accepted(), "known"),
+        named(newly_unjudged(), "lost"),
+        named(unwatched(), "left"),
         fired_group(),
     ]
     return gathered_message({"owner": "payroll-ops", "labels.site": ""}, notices, START)
