@@ -9,13 +9,14 @@ import click
 from catalog.engines.port import EngineFault
 from catalog.verified_queries import referee_findings
 from cli.invocation import Invocation, command
-from sources.check import check_columns
+from sources.check import lacking_columns
 from sources.document import read_sources
 from sources.views import read_views
 from trivet.errors import InputError, UnavailableError
 from trivet.exits import Exit
 from trivet.findings import Finding
 from worker.live_checks import LiveReport, check_live
+from worker.places import Places, where_of_column
 from worker.rule_testing import RuleTestResult, run_rule_tests
 from worker.workspace import CONTRACT_FILE, SOURCES_FILE, VIEWS_FOLDER, Workspace, stands
 
@@ -68,12 +69,16 @@ def _live_report(invocation: Invocation, workspace: Workspace) -> LiveReport:
     try:
         with engine.snapshot() as snapshot:
             found = {item.view: columns for item in contract.object_types if (columns := snapshot.columns(item.view))}
-        lacking = check_columns({item.view: item.columns for item in contract.object_types}, found, CONTRACT_FILE)
+        places = Places((*workspace.contract_documents, *workspace.documents))
+        lacking = tuple(
+            places.finding(where_of_column(contract, item.view, item.column), CONTRACT_FILE, item.message)
+            for item in lacking_columns({of.view: of.columns for of in contract.object_types}, found)
+        )
         # Of a contract whose views are not all there, the data says nothing more.
         if lacking:
             return LiveReport(lacking, ())
         now = invocation.clock.now()
-        return check_live(contract, monitors, engine, CONTRACT_FILE, now, wiring.look_back(contract))
+        return check_live(contract, monitors, engine, CONTRACT_FILE, now, wiring.look_back(contract), places)
     except EngineFault as error:
         raise UnavailableError(str(error)) from error
 

@@ -20,6 +20,7 @@ from worker.judging import Judgement, judge
 from worker.live_domains import domain_tells
 from worker.live_links import link_tells
 from worker.live_look import Told, counted, look_at, repeated_key
+from worker.places import NOWHERE, Places, Where
 
 _MOST_KINDS = 3
 _REASONS = {
@@ -53,6 +54,7 @@ def check_live(
     contract_file: str,
     at: datetime,
     look_back: LookBack = no_look_back,
+    places: Places = NOWHERE,
 ) -> LiveReport:
     """Holds a contract and the enabled monitors against the data. Nothing is recorded.
 
@@ -63,37 +65,49 @@ def check_live(
         contract_file: how findings name the contract.
         at: the instant for conditions that look at the clock.
         look_back: finds the values that earlier evaluations recorded.
+        places: of contract and monitors in their files.
 
     Raises:
         EngineFault: the warehouse cannot be opened.
     """
     findings: list[Finding] = []
     warnings: list[Finding] = []
-    for file, about, tells in _looks(contract, monitors, contract_file, at, look_back):
+    files = {_monitor_place(item): item.file for item in monitors}
+    for where, about, tells in _looks(contract, monitors, at, look_back):
         for told in _look(tells, engine):
-            finding = Finding(file, None, "", f"{about}: {told.message}")
+            finding = places.finding(where, files.get(where, contract_file), f"{about}: {told.message}")
             (findings if told.is_fault else warnings).append(finding)
     return LiveReport(tuple(findings), tuple(warnings))
 
 
 def _looks(
-    contract: Contract, monitors: Sequence[MonitorDefinition], contract_file: str, at: datetime, look_back: LookBack
-) -> Iterator[tuple[str, str, _Tells]]:
-    """Everything that is looked at: the file that speaks of it, its name, and what it tells of a snapshot."""
+    contract: Contract, monitors: Sequence[MonitorDefinition], at: datetime, look_back: LookBack
+) -> Iterator[tuple[Where, str, _Tells]]:
+    """Everything that is looked at: where its file speaks of it, its name, and what it tells of a snapshot."""
     for item in contract.object_types:
-        yield contract_file, item.name, partial(_key_tells, contract, item)
+        place = ("object_types", item.name)
+        yield (*place, "primary_key"), item.name, partial(_key_tells, contract, item)
         for declared in item.properties:
             if declared.domain is not None:
-                yield contract_file, f"{item.name}.{declared.name}", partial(_domain_tells, contract, item, declared)
+                where = (*place, "properties", declared.name, "domain")
+                yield where, f"{item.name}.{declared.name}", partial(_domain_tells, contract, item, declared)
     for link in contract.link_types:
-        yield contract_file, f"link {link.source}.{link.name}", partial(_link_tells, contract, link)
+        yield (
+            ("link_types", f"{link.source}.{link.name}"),
+            f"link {link.source}.{link.name}",
+            partial(_link_tells, contract, link),
+        )
     for definition in monitors:
         if definition.enabled:
             yield (
-                definition.file,
+                _monitor_place(definition),
                 f"monitor {definition.id}",
                 partial(_monitor_tells, contract, definition, at, look_back),
             )
+
+
+def _monitor_place(definition: MonitorDefinition) -> Where:
+    return ("monitors", definition.id, "breach_when")
 
 
 def _look(tells: _Tells, engine: Engine) -> Iterator[Told]:

@@ -86,8 +86,9 @@ def test_a_monitor_that_only_lacks_a_history_is_warned_of(tmp_path: Path) -> Non
     (at / "monitors" / "example.yaml").write_text(anywhen, "utf-8")
     assert trivet("ingest", at=at).code == 0
     told = trivet("check", "--live", at=at)
+    place = "monitors/example.yaml:6:18: monitors[0].breach_when"
     message = "decides nothing: all 2 members are no_data: 2 insufficient (there are too few values)"
-    assert (told.code, told.err) == (0, f"warning: monitors/example.yaml: monitor readings-arrive: {message}\n")
+    assert (told.code, told.err) == (0, f"warning: {place}: monitor readings-arrive: {message}\n")
     for day in (6, 7):
         assert evaluate(at, day)[0] == 2
     told = trivet("check", "--live", at=at)

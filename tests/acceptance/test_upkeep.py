@@ -51,8 +51,9 @@ def test_a_live_check_holds_the_contract_against_the_warehouse(workspace: Path) 
     )
     assert trivet("check", at=workspace).code == 0
     ended = trivet("check", "--live", at=workspace)
+    place = "contract.yaml:53:15: object_types[1].properties[3].name"
     message = "view ontology.award_rate has no column 'min_hourly_rate'; did you mean 'minimum_hourly_rate'?"
-    assert (ended.code, ended.out, ended.err) == (4, "", f"contract.yaml: {message}\n")
+    assert (ended.code, ended.out, ended.err) == (4, "", f"{place}: {message}\n")
     given = trivet("check", "--live", "--json", at=workspace)
     assert (given.code, given.document["ok"]) == (4, False)
     assert [finding["message"] for finding in given.document["findings"]] == [message]
@@ -62,7 +63,8 @@ def test_a_live_check_finds_a_view_that_is_gone(workspace: Path) -> None:
     change_warehouse(workspace, "DROP VIEW ontology.award_rate")
     ended = trivet("check", "--live", at=workspace)
     assert ended.code == 4
-    assert ended.err.startswith("contract.yaml: view ontology.award_rate does not exist")
+    place = "contract.yaml:44:11: object_types[1].view"
+    assert ended.err.startswith(f"{place}: view ontology.award_rate does not exist")
 
 
 @pytest.mark.parametrize("damage", ["missing", "garbage"])
