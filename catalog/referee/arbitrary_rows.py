@@ -35,7 +35,24 @@ def _is_read(query: exp.Query) -> bool:
         isinstance(node.parent, exp.Subquery) and not node.parent.alias
     ):
         node = node.parent
-    return node.parent is not None and not isinstance(node.parent, exp.Exists)
+    around = node.parent
+    if isinstance(around, exp.Subquery) and isinstance(around.parent, exp.From) and _is_plain(around.parent.parent):
+        select = around.parent.parent
+        return isinstance(select, exp.Query) and _is_read(select)
+    return around is not None and not isinstance(around, exp.Exists)
+
+
+def _is_plain(select: exp.Expr | None) -> bool:
+    """Whether a query shows what it reads, and works nothing out of it."""
+    asked = ("where", "group", "having", "joins", "distinct", "qualify", "windows")
+    if not isinstance(select, exp.Select) or any(select.args.get(name) for name in asked):
+        return False
+    return not any(is_aggregate(node) or isinstance(node, exp.Window | exp.Query) for node in _own(select))
+
+
+def _own(select: exp.Select) -> Iterator[exp.Expr]:
+    for part in select.selects:
+        yield from part.walk()
 
 
 def _has_order(query: exp.Query) -> bool:

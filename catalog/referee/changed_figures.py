@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
-from catalog.referee.aggregates import inner_aggregates, is_aggregate, leaves, own_nodes
+from catalog.referee.aggregates import inner_aggregates, is_aggregate, leaves
 from catalog.referee.grain import Grain
 from catalog.referee.join_graph import literal_of
 
-SCALES = frozenset({"1", "10", "100", "1000", "1000000", "1000000000"})
+SCALES = frozenset({"1", "10", "100", "1000", "1000000", "1000000000", "0.1", "0.01", "0.001", "0.000001"})
 """By what a figure may be multiplied or divided: it stays the same figure, in per cent, thousands or millions."""
 
 _BESIDE = "a metric is not changed by a figure that the statement brings along"
@@ -40,6 +40,8 @@ class Figures:
     grain: Grain
     _handed: dict[tuple[int, str], bool] = field(default_factory=dict)
     """Whether a column of a query is a figure; else a chain of queries takes twice as long for each."""
+    _figures: dict[int, bool] = field(default_factory=dict)
+    """The same of each value, by identity; else a long sum is walked from each of its signs."""
 
     def changes(self, scope: Scope) -> Iterator[Change]:
         """What of a query's outputs changes figures. What only chooses rows or values may hold a figure against any."""
@@ -53,19 +55,23 @@ class Figures:
 
     def is_figure(self, scope: Scope, value: exp.Expr) -> bool:
         """Whether a value is worked out of an aggregate: of its own query, of an inner one, or of one in brackets."""
-        known = self.grain.graph(scope).sources
-        for node in own_nodes(value):
-            if is_aggregate(node):
-                return True
-            if isinstance(node, exp.Query) and any(is_aggregate(inner) for inner in node.walk()):
-                return True
-            if isinstance(node, exp.Column) and isinstance(source := known.get(node.table), Scope):
-                place = (id(source.expression), node.name.lower())
-                if place not in self._handed:
-                    self._handed[place] = any(True for _ in inner_aggregates(source, node.name))
-                if self._handed[place]:
-                    return True
-        return False
+        if id(value) not in self._figures:
+            self._figures[id(value)] = self._is_figure(scope, value)
+        return self._figures[id(value)]
+
+    def _is_figure(self, scope: Scope, value: exp.Expr) -> bool:
+        if isinstance(value, exp.Query):
+            return any(is_aggregate(inner) for inner in value.walk())
+        if isinstance(value, exp.Column):
+            source = self.grain.graph(scope).sources.get(value.table)
+            return isinstance(source, Scope) and self._hands_on(source, value.name)
+        return is_aggregate(value) or any(self.is_figure(scope, child) for child in value.iter_expressions())
+
+    def _hands_on(self, source: Scope, column: str) -> bool:
+        place = (id(source.expression), column.lower())
+        if place not in self._handed:
+            self._handed[place] = any(True for _ in inner_aggregates(source, column))
+        return self._handed[place]
 
     def _instead(self, scope: Scope, node: exp.Expr) -> str | None:
         parts = [*_children(node)]

@@ -65,20 +65,28 @@ class Measures:
 
     def all_of(self, statement: Statement) -> Iterator[Measured]:
         """Every aggregate of every scope."""
+        selects = [scope.expression for scope in statement.scopes if isinstance(scope.expression, exp.Select)]
+        said = {letters(part.alias_or_name) for select in selects for part in select.selects}
         for scope in statement.scopes:
             if isinstance(scope.expression, exp.Select):
                 for aggregate in own_aggregates(scope.expression):
-                    yield Measured(scope, aggregate, self.metrics(scope, aggregate))
+                    yield Measured(scope, aggregate, self.metrics(scope, aggregate, said))
 
-    def metrics(self, scope: Scope, aggregate: exp.Expr) -> tuple[Metric, ...]:
-        """The metrics that an aggregate is: those that its output is named after, else all that are this aggregate."""
+    def metrics(self, scope: Scope, aggregate: exp.Expr, said: set[str]) -> tuple[Metric, ...]:
+        """The metrics that an aggregate is: those that its output is named after, else all that are this aggregate.
+
+        Whatever else the statement names after one of them (`said`, in letters alone) may be this figure handed on.
+        """
         if not self._forms:
             for metric in self.contract.metrics:
                 self._forms.setdefault(form_of(metric), []).append(metric)
         forms = (self._forms[form] for form in self._forms_of(scope, aggregate) if form in self._forms)
         found = next(forms, [])
         named = self._named(scope, aggregate, found) if len(found) > 1 else []
-        return tuple(named or found)
+        handed = (
+            [metric for metric in found if said & {*map(letters, (metric.name, *metric.synonyms))}] if named else []
+        )
+        return tuple(dict.fromkeys([*named, *handed])) or tuple(found)
 
     def _named(self, scope: Scope, aggregate: exp.Expr, metrics: list[Metric]) -> list[Metric]:
         """Those of the metrics whose name an output bears that takes this aggregate, or that a named one is made of."""

@@ -43,6 +43,8 @@ class Units:
     contract: Contract
     _handed: dict[tuple[int, str], str | None] = field(default_factory=dict)
     """The unit of a column of a query; else a chain of queries takes twice as long for each."""
+    _units: dict[int, str | None] = field(default_factory=dict)
+    """The same of each value, by identity; else a long sum is walked from each of its signs."""
 
     def meetings(self, scope: Scope) -> Iterator[Meeting]:
         """Where a query puts values of two units together."""
@@ -58,6 +60,11 @@ class Units:
 
     def unit(self, scope: Scope, value: exp.Expr) -> str | None:
         """The unit of a value; None where it has none or nobody states it."""
+        if id(value) not in self._units:
+            self._units[id(value)] = self._unit(scope, value)
+        return self._units[id(value)]
+
+    def _unit(self, scope: Scope, value: exp.Expr) -> str | None:
         match value:
             case exp.Column():
                 owned = owner(scope, value.table)

@@ -29,6 +29,7 @@ def required_grain(statement: Statement, contract: Contract) -> Objection | None
         return None
     measures = Measures(contract, Grain(contract))
     every = list(measures.all_of(statement))
+    beside = _beside(every)
     for found in every:
         if not found.metrics:
             if (metric := measures.counted_otherwise(found.scope, found.aggregate)) is not None:
@@ -37,7 +38,10 @@ def required_grain(statement: Statement, contract: Contract) -> Objection | None
                 return statement.objection(Clause.REQUIRED_GRAIN, message, found.aggregate, suggestion=instead)
             continue
         for metric in found.metrics:
-            columns = [*_columns(found, measures), *_choices(found, metric, every, measures)]
+            columns = [
+                *_columns(found, measures),
+                *(_choices(found, measures) if (id(found.scope), metric.name) in beside else ()),
+            ]
             objection = _outside_dimensions(statement, columns, metric, measures)
             objection = objection or _below_grain(statement, columns, metric, measures)
             if objection is not None:
@@ -73,11 +77,21 @@ def _below_grain(statement: Statement, columns: list[Told], metric: Metric, meas
     return None
 
 
-def _choices(found: Measured, metric: Metric, every: list[Measured], measures: Measures) -> Iterator[Told]:
+def _beside(every: list[Measured]) -> set[tuple[int, str]]:
+    """The queries, by identity, that take a metric, by name, over more than one choice of rows."""
+    first: dict[tuple[int, str], str] = {}
+    found = set()
+    for measured in every:
+        text = _choice_text(measured.aggregate)
+        for metric in measured.metrics:
+            place = (id(measured.scope), metric.name)
+            if first.setdefault(place, text) != text:
+                found.add(place)
+    return found
+
+
+def _choices(found: Measured, measures: Measures) -> Iterator[Told]:
     """What tells apart several figures of one metric that stand beside each other: by what each chooses its rows."""
-    beside = [other for other in every if other.scope is found.scope and metric in other.metrics]
-    if len({_choice_text(other.aggregate) for other in beside}) < 2:
-        return
     graph = measures.grain.graph(found.scope)
     for condition in _conditions(found.aggregate):
         for column in condition.find_all(exp.Column):
