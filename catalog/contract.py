@@ -13,6 +13,7 @@ from catalog.datatypes import DataType
 from catalog.expressions.tree import Aggregate
 from catalog.metric_records import DerivedMetric, EmptyRule, MetricDisplay, NullRule
 from catalog.wording import DocumentedRefusal, GlossaryTerm, VerifiedQuery
+from trivet.durations import duration_text
 
 
 class Cardinality(StrEnum):
@@ -146,6 +147,19 @@ class ProvenanceColumns:
 
 
 @dataclass(frozen=True, slots=True)
+class MaxAge:
+    """How old the data behind a view may be."""
+
+    limit: timedelta
+    property: str | None = None
+    """The date or timestamp by which its youngest row is as old as it is; None: it ages from its ingestion."""
+
+    def __str__(self) -> str:
+        limit = duration_text(self.limit)
+        return limit if self.property is None else f"{limit} by {self.property}"
+
+
+@dataclass(frozen=True, slots=True)
 class ObjectType:
     """A governed view and what its rows are."""
 
@@ -159,6 +173,8 @@ class ObjectType:
     provenance: ProvenanceColumns = ProvenanceColumns()
     mandatory_filters: tuple[str, ...] = ()
     """Properties that whoever reads the view in a question holds to literals."""
+    max_age: MaxAge | None = None
+    """Beyond it, only breaches are certain; None where data does not age."""
 
     def find_property(self, name: str) -> Property | None:
         """The property of that name, if there is one."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import timedelta
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
@@ -13,6 +13,7 @@ from catalog.contract import Cardinality, Restates, Sensitivity
 from catalog.datatypes import TYPE_NAMES, DataType, parse_type
 from catalog.metric_document import MandatoryFilterModel, MetricModel
 from catalog.wording_document import GlossaryModel, RefusalModel, VerifiedQueryModel
+from trivet.durations import parse_duration
 from trivet.faults import expected, refused
 from trivet.fields import Between, DurationText, Flag, Name, Prose, Text
 from trivet.validation import StrictModel
@@ -139,6 +140,27 @@ class PropertyModel(StrictModel):
     """Lets monitors use a restricted property without showing its values."""
 
 
+class MaxAgeModel(StrictModel):
+    """How old the data behind a view may be by a date that its rows have."""
+
+    property: Name
+    """A date or timestamp; the youngest row counts."""
+    limit: DurationText
+
+
+def _read_max_age(value: object) -> object:
+    if isinstance(value, (dict, MaxAgeModel)):
+        return value
+    age = parse_duration(value) if isinstance(value, str) else value
+    if not isinstance(age, timedelta):
+        raise expected("a duration such as 8d, or {property: loaded_at, limit: 8d}")
+    return age
+
+
+MaxAgeText: TypeAlias = Annotated[DurationText | MaxAgeModel, BeforeValidator(_read_max_age)]
+"""From ingestion on, or by a property."""
+
+
 class ObjectTypeModel(StrictModel):
     """A governed view and what its rows are."""
 
@@ -149,6 +171,8 @@ class ObjectTypeModel(StrictModel):
     grain: Prose = ""
     mandatory_filters: list[MandatoryFilterModel] = []
     provenance: ProvenanceModel = ProvenanceModel()
+    max_age: MaxAgeText | None = None
+    """How old the data may be: from its ingestion on, or by the youngest date of a property."""
     properties: Annotated[list[PropertyModel], Field(min_length=1)]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 
 from catalog.calendar_rules import calendar_findings
 from catalog.contract import (
@@ -17,12 +18,13 @@ from catalog.contract import (
     Identity,
     Limits,
     LinkType,
+    MaxAge,
     ObjectType,
     Property,
     PropertyRole,
     ProvenanceColumns,
 )
-from catalog.document import CalendarModel, ContractModel, LinkTypeModel, ObjectTypeModel, PropertyModel
+from catalog.document import CalendarModel, ContractModel, LinkTypeModel, MaxAgeModel, ObjectTypeModel, PropertyModel
 from catalog.domain_rules import domain_findings
 from catalog.link_rules import link_findings
 from catalog.metric_loading import derived_metrics_of, metrics_of
@@ -167,7 +169,14 @@ def _object_type(model: ObjectTypeModel) -> ObjectType:
         grain=model.grain,
         mandatory_filters=tuple(item.property for item in model.mandatory_filters),
         provenance=ProvenanceColumns(**model.provenance.model_dump()),
+        max_age=_max_age(model.max_age),
     )
+
+
+def _max_age(model: timedelta | MaxAgeModel | None) -> MaxAge | None:
+    if isinstance(model, MaxAgeModel):
+        return MaxAge(model.limit, model.property)
+    return None if model is None else MaxAge(model)
 
 
 def _property(model: PropertyModel) -> Property:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import timedelta
 
 from catalog.contract import Sensitivity
 from catalog.datatypes import Kind
-from catalog.document import ObjectTypeModel, PropertyModel
+from catalog.document import MaxAgeModel, ObjectTypeModel, PropertyModel
 from catalog.expressions.syntax import KEYWORDS
 from trivet.documents import Document, Path
 from trivet.findings import Finding, did_you_mean
@@ -37,6 +38,25 @@ def object_findings(document: Document, path: Path, model: ObjectTypeModel) -> I
             yield document.finding(place, f"{model.name} has no property '{key}'{did_you_mean(key, names)}")
         elif key in model.primary_key[:index]:
             yield document.finding(place, f"'{key}' stands here twice; a key names each property once")
+    yield from _age_findings(document, (*path, "max_age"), model)
+
+
+def _age_findings(document: Document, path: Path, model: ObjectTypeModel) -> Iterator[Finding]:
+    by_property = isinstance(model.max_age, MaxAgeModel)
+    limit = model.max_age.limit if isinstance(model.max_age, MaxAgeModel) else model.max_age
+    if limit is not None and limit < timedelta(seconds=1):
+        yield document.finding((*path, "limit") if by_property else path, "expected at least one second, such as 8d")
+    if not isinstance(model.max_age, MaxAgeModel):
+        return
+    place, name = (*path, "property"), model.max_age.property
+    found = next((item for item in model.properties if item.name == name), None)
+    if found is None:
+        names = [item.name for item in model.properties]
+        yield document.finding(place, f"{model.name} has no property '{name}'{did_you_mean(name, names)}")
+    elif found.type.kind not in (Kind.DATE, Kind.TIMESTAMP):
+        yield document.finding(place, f"'{name}' is {found.type}; data ages by a date or a timestamp")
+    elif found.sensitivity is not Sensitivity.NONE:
+        yield document.finding(place, f"'{name}' is restricted, and verdicts would tell of it; name another date")
 
 
 def _property_findings(document: Document, path: Path, model: PropertyModel) -> Iterator[Finding]:

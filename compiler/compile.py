@@ -42,13 +42,8 @@ def compile_monitor(
     Raises:
         LookupError: a condition looks at the clock, and there is no `at`.
     """
-    object_type = object_type_of(definition, contract)
     dialect = DIALECTS[dialect_name]()
-    scope = Scope(contract, object_type, definition.baselines)
-    if definition.grouping is None:
-        grouped = GroupedMonitor(plan_monitor(definition, scope, physical, at), [])
-    else:
-        grouped = plan_grouped(definition, definition.grouping, scope, physical, at, dialect)
+    grouped = _planned(definition, contract, physical, at, dialect)
     queries = Queries(grouped.plan, dialect, grouped.members)
     seen = contract if grouped.held is None else with_baselines(contract, grouped.held.columns)
     return CompiledMonitor(
@@ -59,6 +54,39 @@ def compile_monitor(
         population=certified_or_fault(queries.population(), seen, Purpose.MONITOR, dialect.name),
         measured=_measured_query(definition, grouped, contract, dialect),
     )
+
+
+def compile_others(
+    definition: MonitorDefinition,
+    contract: Contract,
+    physical: PhysicalColumns | None = None,
+    dialect_name: str = DuckDBDialect.name,
+    at: datetime | None = None,
+) -> MemberQuery:
+    """Compiles the query of every member that does not breach, each `source_stale`.
+
+    It runs beside the others of a monitor, whose baselines are held then.
+
+    Raises:
+        LookupError: as `compile_monitor` does.
+    """
+    dialect = DIALECTS[dialect_name]()
+    grouped = _planned(definition, contract, physical, at, dialect)
+    seen = contract if grouped.held is None else with_baselines(contract, grouped.held.columns)
+    return certified_member_query(Queries(grouped.plan, dialect, grouped.members).others(), seen, dialect)
+
+
+def _planned(
+    definition: MonitorDefinition,
+    contract: Contract,
+    physical: PhysicalColumns | None,
+    at: datetime | None,
+    dialect: Dialect,
+) -> GroupedMonitor:
+    scope = Scope(contract, object_type_of(definition, contract), definition.baselines)
+    if definition.grouping is None:
+        return GroupedMonitor(plan_monitor(definition, scope, physical, at), [])
+    return plan_grouped(definition, definition.grouping, scope, physical, at, dialect)
 
 
 def compile_groups(

@@ -18,8 +18,10 @@ from compiler.predicates import comparisons_with_parents
 from compiler.pruning import Relation, Selection, select, with_clause
 from compiler.reasons import Reasons, member_reason
 from compiler.relations import member_columns, relation_names, relations_of
+from trivet.verdicts import Reason
 
 SCOPE_UNKNOWN = "scope unknown"
+_STALE = "source stale"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,14 @@ class Queries:
             *self._provenance(),
         ]
         return self._member_select([undecided, explained], "explained", columns)
+
+    def others(self) -> MemberSelect:
+        """The members that do not breach, undecided or not: all that a source that is too old says nothing about."""
+        every = f"({self._decisions.undecided()} OR {self._decisions.compliant()})"
+        found = self._members("undecided", every, [(f"'{Reason.SOURCE_STALE}'", _STALE)])
+        reason = (f"m.{self._dialect.identifier(_STALE)}", OutputColumn(Role.REASON, "reason"))
+        columns = [*self._keys(), reason, *self._operands(), *self._provenance()]
+        return self._member_select([found], "undecided", columns)
 
     def population(self) -> str:
         """Every member counted by its own predicates, so that the partition law can be checked.

@@ -23,6 +23,7 @@ from resolver.ports import NO_RECORDER, Judged, Recorder
 from resolver.vocabulary import monitor_words
 from trivet.clock import Clock
 from trivet.errors import UsageError
+from worker.aging import aged
 from worker.baselines import LookBack
 from worker.bootstrap import Wiring
 from worker.judging import involved_objects, judge, warehouse_fault
@@ -88,6 +89,7 @@ class MonitorJudge:
         try:
             with self.engine.snapshot() as snapshot:
                 made = judge(definition, self.contract, snapshot, at, self.mask, self.look_back)
+                made = aged(made, definition, self.contract, snapshot, at, self.mask)
                 if isinstance(made.outcome, NotMade):
                     return Judged(made.outcome, (), (), None, views)
                 physical = {view: dict(snapshot.columns(view) or {}) for view in views}

@@ -31,6 +31,7 @@ from trivet.clock import Clock, utc_text
 from trivet.errors import UnavailableError
 from trivet.logs import concerning
 from trivet.verdicts import NotMadeReason, SlotCause, Trigger
+from worker.aging import aged
 from worker.baselines import LookBack, no_look_back
 from worker.claims import Claim, finish, slot_evaluation_id
 from worker.following import FlaggedKeys, Looking
@@ -158,6 +159,7 @@ class Evaluator:
                 if judgement is None:
                     waiting.separate(portion)
                     return
+                judgement = aged(judgement, slot.definition, self.contract, snapshot, slot.at, mask)
                 made = self._evaluation(slot, started, judgement, snapshot, waiting.first_attempt(slot))
                 if judgement.unsteady and waiting.put_off(slot, made, timedelta(seconds=time.monotonic() - began)):
                     return

@@ -97,6 +97,9 @@ class Looking:
             return None, judged.spoilt
         if not flagged:
             return Followed(), False
+        if judged.recorded_truncated and Reason.SOURCE_STALE in judged.outcome.no_data_reasons:
+            # Nobody is compliant, though the condition says so of those that are beyond what is recorded.
+            return None, False
         found = {item.key_text for item in (*judged.breached, *judged.undecided)}
         asked = frozenset(flagged) - found
         if not asked:

@@ -38,7 +38,8 @@ from worker.masking import mask_of
 RECORDED_MEMBERS = 1_000_000
 """Members of one verdict that are recorded at most; beyond them only the counts grow, and it is said."""
 
-_UNKEPT = partial(mask_of, None)
+unkept_mask = partial(mask_of, None)
+"""Hides values under a secret that ends with the process: for judgements that nobody keeps."""
 _WITHHELD = "what is said of it is withheld, since the monitor reads masked properties"
 _log = logging.getLogger(__name__)
 
@@ -65,7 +66,7 @@ def judge(
     contract: Contract,
     snapshot: Snapshot,
     at: datetime,
-    mask: Callable[[], Mask] = _UNKEPT,
+    mask: Callable[[], Mask] = unkept_mask,
     look_back: LookBack = no_look_back,
     *,
     readable: bool = False,

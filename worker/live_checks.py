@@ -15,8 +15,9 @@ from monitors.definition import MonitorDefinition
 from monitors.evaluation import Member, NotMade
 from trivet.findings import Finding
 from trivet.verdicts import Reason
+from worker.aging import aged, stale_sources
 from worker.baselines import LookBack, no_look_back
-from worker.judging import Judgement, judge
+from worker.judging import Judgement, judge, time_left, unkept_mask
 from worker.live_domains import domain_tells
 from worker.live_links import link_tells
 from worker.live_look import Told, counted, look_at, repeated_key
@@ -87,6 +88,8 @@ def _looks(
     for item in contract.object_types:
         place = ("object_types", item.name)
         yield (*place, "primary_key"), item.name, partial(_key_tells, contract, item)
+        if item.max_age is not None:
+            yield (*place, "max_age"), item.name, partial(_age_tells, contract, item, at)
         for declared in item.properties:
             if declared.domain is not None:
                 where = (*place, "properties", declared.name, "domain")
@@ -121,6 +124,11 @@ def _look(tells: _Tells, engine: Engine) -> Iterator[Told]:
             yield Told(f"could not be looked at: {error}", is_fault=True)
 
 
+def _age_tells(contract: Contract, of: ObjectType, at: datetime, snapshot: Snapshot) -> Iterator[Told]:
+    for _, told in stale_sources([of], contract, snapshot, at, time_left(contract.limits.timeout)):
+        yield Told(f"{told}: whoever does not breach is no_data (source_stale)", is_fault=False)
+
+
 def _key_tells(contract: Contract, of: ObjectType, snapshot: Snapshot) -> Iterator[Told]:
     look = look_at(contract, snapshot)
     rows, unkeyed = look.numbers(look.queries.keys(of, of.primary_key))
@@ -145,6 +153,7 @@ def _monitor_tells(
     contract: Contract, definition: MonitorDefinition, at: datetime, look_back: LookBack, snapshot: Snapshot
 ) -> Iterator[Told]:
     found = judge(definition, contract, snapshot, at, look_back=look_back)
+    found = aged(found, definition, contract, snapshot, at, unkept_mask)
     outcome = found.outcome
     if isinstance(outcome, NotMade):
         yield Told(f"could not be evaluated: {outcome.reason}: {outcome.message}", is_fault=True)

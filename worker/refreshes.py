@@ -55,8 +55,18 @@ class Published:
         return (*(item for item in kept if item is not None and item.name < served.name), served)
 
 
+def ingested_at(identity: SnapshotIdentity) -> datetime:
+    """When the data was ingested; where ingestion did not make the file, when it was last written to."""
+    built = generation_instant(identity.generation) if identity.generation is not None else None
+    return _modified(identity) if built is None else built
+
+
+def _modified(identity: SnapshotIdentity) -> datetime:
+    return _EPOCH + timedelta(microseconds=identity.modified_ns // 1000)
+
+
 def _served(identity: SnapshotIdentity) -> Refresh:
-    modified = _EPOCH + timedelta(microseconds=identity.modified_ns // 1000)
+    modified = _modified(identity)
     built = generation_instant(identity.generation) if identity.generation is not None else None
     if identity.generation is None or built is None:
         # Not built by ingestion: each change of the file is a warehouse of its own.

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from trivet.canonical import Json
 from trivet.clock import Clock, utc_text
 from trivet.errors import CheckFailedError, UsageError
 from trivet.verdicts import EvaluationStatus, NotMadeReason, ReplayResult, Verdict, worst_verdict
+from worker.aging import aged
 from worker.history import NamedHistory
 from worker.judging import Judgement, judge
 from worker.masking import mask_of
@@ -183,7 +185,9 @@ class Replayer:
                     told = f"{file.name} is not the file that was read: its {', '.join(changed)} differ"
                     return Strength(ReplayResult.INPUTS_CHANGED, (told,))
                 past = NamedHistory(connection, payload.get("baselines", {}))
-                made = judge(definition, contract, snapshot, _slot(row), lambda: mask_of(self.store), past)
+                at, mask = _slot(row), partial(mask_of, self.store)
+                made = judge(definition, contract, snapshot, at, mask, past)
+                made = aged(made, definition, contract, snapshot, at, mask)
         except EngineFault as error:
             return Strength(ReplayResult.INPUTS_CHANGED, (f"{file.name} cannot be read: {error}",))
         differences = [*_differences(row, members, made), *_measure_differences(connection, row, made)]
