@@ -26,7 +26,7 @@ class Amount:
     """Of each shard."""
 
 
-ROWS = Amount(shards=7, examples=12) if IN_CI else Amount(shards=2, examples=7)
+ROWS = Amount(shards=7, examples=10) if IN_CI else Amount(shards=2, examples=7)
 """Families of monitors whose members are rows."""
 GROUPS = Amount(shards=4, examples=50) if IN_CI else Amount(shards=2, examples=16)
 """Monitors whose members are groups, which no pass judges."""
