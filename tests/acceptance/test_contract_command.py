@@ -106,8 +106,8 @@ def test_values_outside_their_domain_are_counted_and_named(shop: Path) -> None:
     ended = trivet("check", "--live", at=shop)
     assert ended.code == 0
     assert (
-        "warning: contract.yaml: order_line.region: 2 values in 3 rows of ontology.order_line lie outside its domain"
-        " sales_area.area: 'Nord' (2 rows), 'East' (1 row)"
+        "warning: contract.yaml:17:77: object_types[0].properties[4].domain: order_line.region: 2 values"
+        " in 3 rows of ontology.order_line lie outside its domain sales_area.area: 'Nord' (2 rows), 'East' (1 row)"
     ) in ended.err
 
 

@@ -77,7 +77,11 @@ def is_call(node: Operand) -> TypeGuard[Call]:
         ),
         ("abs(shift) = 8h", {"shift": "-PT8H"}, BREACH),
         ("abs(rate) > 1", {"rate_side": "<", "rate_limit": "1"}, ("no_data", "left_null", {"rate": ["censored"]})),
-        ("abs(rate) / 0 > 1", {}, ("no_data", "left_null", {"abs(rate) / 0": ["division_by_zero"]})),
+        (
+            "abs(rate) / hours > 1",
+            {"hours": "0"},
+            ("no_data", "left_null", {"abs(rate) / hours": ["division_by_zero"]}),
+        ),
         ("days(shift) = 0.333333333333", {}, BREACH),
         ("hours(shift) = 8 and minutes(shift) = 480 and seconds(shift) = 28800", {}, BREACH),
         ("seconds(shift) = 9223372036850", {"shift": "PT9223372036854.775807S"}, BREACH),
